@@ -152,7 +152,7 @@ const preemptionWorkloads: readonly Workload[] = [
     { perNode: 5, cpu: '600m', gangSize: 10 },
   ),
   // Not upstream's.
-  preempting('gang100', 5000, { gangs: 10, gangSize: 100, podCpu: '3' }, { perNode: 4, cpu: '900m', neededPerPod: 3 }),
+  preempting('gang100', 5000, { gangs: 5, gangSize: 100, podCpu: '3' }, { perNode: 4, cpu: '900m', neededPerPod: 3 }),
 ];
 
 /** `neededPerPod` is all victims on a node by default, and `podCpu` almost a node. */
