@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
 import { cpuId } from '../../api/resource-names.ts';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
@@ -168,8 +169,10 @@ it('no pod or gang that fits or could preempt sleeps until the flush', async () 
           schedulingEntity.kind === 'pod' ? schedulingEntity.pod.uid : [...schedulingEntity.gang.pending.keys()][0]!;
         const message = harness.core.verdictOf(first)?.message ?? '';
         // A scheduler that has just started knows neither what failed nor which evictions have begun.
-        if (message.includes('next try not before') || message.includes('make way for another entity')) continue;
-        if ([...harness.cluster.pods()].some((pod) => harness.core.preemptions.isStuck(pod))) continue;
+        const { preemptions } = harness.core;
+        const isLeaving = (pod: Pod): boolean =>
+          preemptions.isStuck(pod) || preemptions.promisedTo(pod.uid) !== undefined;
+        if (message.includes('next try not before') || [...harness.cluster.pods()].some(isLeaving)) continue;
         sleeping++;
         if (history.couldStart(entity)) lost.push(`${seed}/${step}: ${key} after ${what}: ${message}`);
       }

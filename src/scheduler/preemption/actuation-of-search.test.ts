@@ -185,3 +185,46 @@ describe('a plan beside that of a higher priority', () => {
     expect(story.core.harness.events).toContain('PreemptionDisplaced mid');
   });
 });
+
+describe('capacity that victims leave on other nodes', () => {
+  /** Two gangs fill two nodes each. `first` preempts one of them, whose marks are written and whose deletes are not sent yet. */
+  async function opened(): Promise<PreemptionStory> {
+    const story = open();
+    for (const name of ['a', 'b', 'c', 'd']) story.node(name, 2);
+    for (const [group, nodes] of Object.entries({ one: ['a', 'b'], two: ['c', 'd'] })) {
+      story.group(group, 2);
+      for (const nodeName of nodes) story.pod(`${group}-${nodeName}`, { group, cpu: 2, nodeName });
+    }
+    story.holds = (verb) => verb === 'delete';
+    story.pod('first', { cpu: 2, priority: 1000 });
+    await story.run();
+    story.pod('second', { cpu: 2, priority: 1000 });
+    await story.run();
+    return story;
+  }
+
+  it('is reserved for the next pod, which evicts no other gang', async () => {
+    const story = await opened();
+    expect(story.sent).toHaveLength(2);
+    expect(Object.keys(story.reserved)).toEqual(['first', 'second']);
+    expect(story.verdictOn('second')).toContain('preemption: waiting for 1 pod to terminate');
+    await story.release();
+    story.terminateAll();
+    await story.after(1);
+    expect(Object.keys(story.bound)).toEqual(expect.arrayContaining(['first', 'second']));
+    expect(story.sent).toHaveLength(4);
+  });
+
+  it('is not reserved any more if they stay', async () => {
+    const story = await opened();
+    story.remove('first');
+    expect(story.reserved).toEqual({});
+    await story.after(10);
+    expect(story.verdictOn('second')).toContain('preemption: evicting 2 pods');
+    await story.release();
+    story.terminateAll();
+    await story.after(1);
+    expect(Object.keys(story.bound)).toContain('second');
+    expect(Object.keys(story.bound)).toHaveLength(3);
+  });
+});

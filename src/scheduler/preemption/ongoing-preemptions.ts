@@ -47,6 +47,8 @@ export interface StartedPreemption {
   readonly message: string;
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and that other preemptions evict. */
+  readonly awaited: readonly Pod[];
   readonly deadline: Moment;
   /** True if an earlier process began it. */
   readonly isRecovered: boolean;
@@ -119,6 +121,12 @@ export class OngoingPreemptions {
     return this.#stuck.has(pod.uid) || isOverdue(pod, this.#options.intake.clock.now());
   }
 
+  /** Returns the uids of the pods that are being evicted for this priority or a higher one. */
+  promisedAtLeast(priority: number): ReadonlySet<string> {
+    const uids = [...this.#byVictim.keys(), ...this.victims.uids];
+    return new Set(uids.filter((uid) => (this.promisedTo(uid) ?? -Infinity) >= priority));
+  }
+
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
     let count = 0;
@@ -132,7 +140,7 @@ export class OngoingPreemptions {
     started: StartedPreemption,
     budget: WorkBudget,
   ): Yielding<OngoingPreemption> {
-    const { nominations, victims, deadline } = started;
+    const { nominations, victims, awaited, deadline } = started;
     const { intake, reservations, plans } = this.#options;
     const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
@@ -157,12 +165,12 @@ export class OngoingPreemptions {
     if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units, recalledUids, limits },
+      ...{ schedulingEntity, plan, units, recalledUids, limits, victims: [...victims, ...awaited] },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
     for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
-    for (const { uid } of victims) {
+    for (const uid of ongoing.victimUids) {
       const waiting = this.#byVictim.get(uid);
       if (waiting === undefined) this.#byVictim.set(uid, new Set([ongoing]));
       else waiting.add(ongoing);
@@ -257,7 +265,6 @@ export class OngoingPreemptions {
       if (others.size === 0) this.#byVictim.delete(uid);
     }
     this.victims.cancel(units);
-    for (const uid of ongoing.waitingUids) if (!this.#isLeaving(uid)) this.#stays(uid);
     for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
       const notBefore = this.history.failed(schedulingEntity, ongoing.limits.backoff, clock.monotonic(), note);
@@ -269,6 +276,7 @@ export class OngoingPreemptions {
     this.#events.ended(ongoing, outcome, note);
     verdicts.nominationsEnded(plan.nominations.map(({ pod }) => pod));
     reservations.endPlan(plan);
+    this.#stay([...ongoing.waitingUids].filter((uid) => !this.#isLeaving(uid)));
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
   }
@@ -297,13 +305,14 @@ export class OngoingPreemptions {
   /** The grace period begins now, which may be long after the start if many pods are evicted. */
   #evicted(ongoing: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
     this.#events.evicted(ongoing, pod, unit);
-    if (ongoing.state.kind === 'ended') return;
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    const deadline = deadlineFor([pod], ongoing.limits, now, ongoing.startedAt);
-    if (deadline.monotonic <= ongoing.deadline.monotonic) return;
-    ongoing.deadline = deadline;
-    this.#deadlines.set(ongoing, deadline.monotonic, undefined);
+    for (const waiting of this.#byVictim.get(pod.uid) ?? []) {
+      const deadline = deadlineFor([pod], waiting.limits, now, waiting.startedAt);
+      if (deadline.monotonic <= waiting.deadline.monotonic) continue;
+      waiting.deadline = deadline;
+      this.#deadlines.set(waiting, deadline.monotonic, undefined);
+    }
   }
 
   #endForError(ongoing: OngoingPreemption, error: Error): void {
@@ -346,9 +355,24 @@ export class OngoingPreemptions {
     return this.victims.has(uid) || this.#options.intake.cluster.pod(uid)?.deleting === true;
   }
 
-  /** Others that only waited for the pod because of an entity that has given up need not wait: they fit beside it, as planned. */
-  #stays(uid: string): void {
-    for (const other of [...(this.#byVictim.get(uid) ?? [])]) if (!other.evicts(uid)) this.#victimLeft(other, uid);
+  /** Pods are not evicted after all. Others that wait for them fit beside them without the entity that gave up, or they end too. */
+  #stay(uids: readonly string[]): void {
+    const waits = uids.flatMap((uid) => [...(this.#byVictim.get(uid) ?? [])].map((other) => ({ uid, other })));
+    const byOther = Map.groupBy(
+      waits.filter(({ uid, other }) => !other.evicts(uid)),
+      ({ other }) => other,
+    );
+    for (const [other, staying] of byOther) {
+      const rest = new Set(other.waitingUids);
+      for (const { uid } of staying) rest.delete(uid);
+      const { schedulingEntity, plan } = other;
+      if (this.#stillFits({ schedulingEntity, plan, waitingUids: rest })) {
+        for (const { uid } of staying) this.#victimLeft(other, uid);
+        continue;
+      }
+      const name = this.#options.intake.cluster.pod(staying[0]!.uid)?.key;
+      this.end(other, { outcome: 'abandoned', note: `pod ${name} is not evicted after all` });
+    }
   }
 
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
@@ -410,7 +434,7 @@ export class OngoingPreemptions {
   }
 
   #stillFits(
-    { schedulingEntity, plan, waitingUids }: OngoingPreemption,
+    { schedulingEntity, plan, waitingUids }: Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'waitingUids'>,
     leavingForOthers: readonly Pod[] = [],
   ): boolean {
     const { intake, logger } = this.#options;

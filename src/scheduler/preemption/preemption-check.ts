@@ -22,6 +22,8 @@ export interface PreemptionCheckOptions {
 export interface Proposal {
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that are about to be evicted for other entities, and must have left too. */
+  readonly awaited: readonly Pod[];
 }
 
 /** Checks what PostFilter proposes: the whole entity must fit, and nothing else may be harmed than lower priorities. */
@@ -37,7 +39,7 @@ export class PreemptionCheck {
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed }: Demand,
-    { nominations, victims }: Proposal,
+    { nominations, victims, awaited }: Proposal,
     budget: WorkBudget,
   ): Yielding<string | undefined> {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
@@ -49,7 +51,8 @@ export class PreemptionCheck {
     const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
     const { dryRuns } = this.#options;
-    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, victims, budget);
+    const without = [...victims, ...awaited];
+    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, without, budget);
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 

@@ -56,6 +56,8 @@ export interface Preemption {
   readonly nominations: readonly Nomination[];
   /** Pods that must leave. Those that terminate already are only awaited. */
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** True while the entity waits for the victims of an earlier preemption, so that it will fit. */
   readonly isWaiting?: boolean;
   /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
@@ -70,6 +72,7 @@ interface Proposed {
   readonly message: string;
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  readonly awaited: readonly Pod[];
   /** Names of the plugins whose registered events may change the result. */
   readonly unschedulablePlugins: readonly string[];
   /** True if the entity must wait before it may preempt. */
@@ -78,7 +81,7 @@ interface Proposed {
 
 /** A result that preempts nothing, for one entity. */
 const none: ReadonlySet<string> = new Set();
-const nothing = { nominations: [], victims: [], isShared: false } as const;
+const nothing = { nominations: [], victims: [], awaited: [], isShared: false } as const;
 
 /**
  * Carries out the preemption that PostFilter proposes, but only if the whole entity then fits. First all its capacity is reserved, then all
@@ -129,7 +132,7 @@ export class Preemptions {
       const message = 'A preemption continues.';
       const limits = preemptionLimitsOf(intake.profiles.of(schedulingEntity));
       const deadline = deadlineFor([], limits, this.#now);
-      const started = { message, nominations, victims, deadline, isRecovered: true };
+      const started = { message, nominations, victims, awaited: [], deadline, isRecovered: true };
       finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
@@ -164,7 +167,7 @@ export class Preemptions {
     }
     if (messages.length === 0) return undefined;
     const message = messages.join(' ');
-    return { message, nominations: [], victims: [], isShared, unschedulablePlugins: [...unschedulablePlugins] };
+    return { ...nothing, message, isShared, unschedulablePlugins: [...unschedulablePlugins] };
   }
 
   /** Returns what the plugin proposes, after a search for victims if it has returned a policy; a Status if its policy fails. */
@@ -176,7 +179,14 @@ export class Preemptions {
     const { policy } = result;
     if (policy === undefined) {
       const { message, nominations = [], victims = [], eventsMayHelp = false } = result;
-      return { plugin, message, nominations, victims, unschedulablePlugins: eventsMayHelp ? [plugin] : [] };
+      return {
+        plugin,
+        message,
+        nominations,
+        victims,
+        awaited: [],
+        unschedulablePlugins: eventsMayHelp ? [plugin] : [],
+      };
     }
     const mayHelp = (): boolean => {
       const its = profile.postFilters.find(({ name }) => name === plugin)!;
@@ -184,7 +194,7 @@ export class Preemptions {
     };
     if (!this.#ongoing.mayBegin(schedulingEntity, preemptionLimitsOf(profile).delayMs, mayHelp)) {
       const message = this.#pauseOf(schedulingEntity)!;
-      return { plugin, message, nominations: [], victims: [], unschedulablePlugins: [], isDelayed: true };
+      return { plugin, message, nominations: [], victims: [], awaited: [], unschedulablePlugins: [], isDelayed: true };
     }
     const request = { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) };
     try {
@@ -201,17 +211,18 @@ export class Preemptions {
   /** Returns the preemption that is proposed, or why it is none. */
   *#validated(
     { profile, schedulingEntity, demand }: RejectedEntity,
-    { plugin, message, nominations, victims: all, unschedulablePlugins }: Proposed,
+    { plugin, message, nominations, victims: all, awaited, unschedulablePlugins }: Proposed,
     budget: WorkBudget,
   ): Yielding<Preemption> {
     // Deduplicate victims.
     const victims = [...new Map(all.map((pod) => [pod.uid, pod])).values()];
-    const proposal = { nominations, victims };
+    const proposal = { nominations, victims, awaited };
     const problem = yield* this.#check.problemOf(profile, schedulingEntity, demand, proposal, budget);
     if (problem === undefined) {
-      const until = deadlineFor(victims, preemptionLimitsOf(profile), this.#now);
-      const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
-      return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
+      const leaving = [...victims, ...awaited];
+      const until = deadlineFor(leaving, preemptionLimitsOf(profile), this.#now);
+      const whole = `${message} ${waitingFor(leaving.length, leaving.length, until.now)}`;
+      return { ...proposal, message: whole, proposal: message, isShared: false, unschedulablePlugins };
     }
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
@@ -221,22 +232,23 @@ export class Preemptions {
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const leaving = this.#ongoing.promisedAtLeast(priority);
     return {
       isStuck: (pod) => this.isStuck(pod),
-      makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
+      makesWay: leaving.size === 0 ? () => false : ({ uid }) => leaving.has(uid),
     };
   }
 
   /** Reserves the capacity, and begins to evict the victims. Runs in steps. */
   *carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption, budget: WorkBudget): Yielding<void> {
-    const { message: whole, proposal: message = whole, nominations, victims } = preemption;
+    const { message: whole, proposal: message = whole, nominations, victims, awaited } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const limits = preemptionLimitsOf(this.#options.intake.profiles.of(schedulingEntity));
-    const deadline = deadlineFor(victims, limits, this.#now);
-    const started = { message, nominations, victims, deadline, isRecovered: false };
+    const deadline = deadlineFor([...victims, ...awaited], limits, this.#now);
+    const started = { message, nominations, victims, awaited, deadline, isRecovered: false };
     const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
-    const work = (victims.length + nominations.length) * workPerShortStep;
+    const work = (victims.length + awaited.length + nominations.length) * workPerShortStep;
     if (budget.lacks(work)) yield;
     void this.#ongoing.carryOut(ongoing);
     // The caller then reports the verdict of every member.

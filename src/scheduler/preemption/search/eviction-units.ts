@@ -2,7 +2,7 @@ import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
-import type { EvictionUnit, PodProtection, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { WaitingPlans } from '../waiting-plans.ts';
 import type { ProtectedUntil } from './protected-until.ts';
 import { BudgetUse } from './budget-use.ts';
@@ -31,12 +31,11 @@ export interface EvictionUnitsOptions {
 const plannedPriority = -(2 ** 31);
 
 const none: readonly EvictablePod[] = [];
-const makesWay: PodProtection = { why: 'that make way for another entity' };
 
 /**
  * The pods that may be evicted for an entity, in units. A group is evicted whole, or it keeps its quorum: so a group is a unit, of which some
  * pods may go without the others. If a member must stay, only the least important members beyond the quorum may go. Pods that are already
- * terminating belong to no unit.
+ * terminating, or about to be evicted for another entity, belong to no unit.
  */
 export class EvictionUnits {
   readonly #cluster: Cluster;
@@ -44,8 +43,11 @@ export class EvictionUnits {
   readonly #policy: PreemptionPolicy;
   readonly #makesWay: (pod: Pod) => boolean;
   readonly #plans: EvictionUnitsOptions['plans'];
-  /** group key or pod uid -> unit; undefined: none of its pods may go */
+  /** key of a group or plan -> unit; undefined: none of its pods may go */
   readonly #units = new Map<string, EvictionUnit | undefined>();
+  /** node name -> its pods that may be evicted */
+  readonly #onNode = new Map<string, readonly EvictablePod[]>();
+  #podsWithoutGroup = 0;
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
@@ -71,7 +73,7 @@ export class EvictionUnits {
 
   /** Number of pods that may be evicted, in the units seen so far. */
   get podCount(): number {
-    let count = 0;
+    let count = this.#podsWithoutGroup;
     for (const unit of this.#units.values()) count += unit?.pods.length ?? 0;
     return count;
   }
@@ -108,6 +110,14 @@ export class EvictionUnits {
 
   /** Returns the pods on the node that may be evicted, the most important first. */
   on(node: NodeInfo): readonly EvictablePod[] {
+    const known = this.#onNode.get(node.name);
+    if (known !== undefined) return known;
+    const pods = this.#findOn(node);
+    this.#onNode.set(node.name, pods);
+    return pods;
+  }
+
+  #findOn(node: NodeInfo): readonly EvictablePod[] {
     let found: EvictablePod[] | undefined;
     /** gang unit -> its pods on this node */
     let ofGangs: Map<EvictionUnit, Pod[]> | undefined;
@@ -138,8 +148,8 @@ export class EvictionUnits {
     const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
     const isMember = gang?.spec !== undefined && gang.stateOf(pod.uid) !== 'former';
     const planned = this.#cluster.isAssumed(pod.uid) ? this.#plans?.podsPlannedWith(pod.uid) : undefined;
-    const unitKey = isMember ? podGroupKey! : pod.uid;
-    const key = planned === undefined ? unitKey : `plan/${planned[0]!.uid}`;
+    if (!isMember && planned === undefined) return this.#unitOfPod(pod);
+    const key = planned === undefined ? podGroupKey! : `plan/${planned[0]!.uid}`;
     if (this.#units.has(key)) return this.#units.get(key);
     const ofPlan = planned && this.#unitOfPlan(planned, isMember ? gang : undefined);
     const unit = ofPlan ?? (isMember ? this.#unitOfGang(gang) : this.#unitOfPod(pod));
@@ -174,6 +184,7 @@ export class EvictionUnits {
       this.#mayGoLater(pod, until);
       return undefined;
     }
+    this.#podsWithoutGroup++;
     return { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   }
 
@@ -220,7 +231,8 @@ export class EvictionUnits {
       this.#inFlight.push(pod);
       return Infinity;
     }
-    const protection = this.#makesWay(pod) ? makesWay : this.#policy.protects(pod);
+    if (this.#makesWay(pod)) return Infinity;
+    const protection = this.#policy.protects(pod);
     if (protection === undefined) return this.#isKeptByBudget(pod) ? Infinity : undefined;
     const { why, until = Infinity } = protection;
     if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);

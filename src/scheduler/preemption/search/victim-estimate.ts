@@ -57,8 +57,8 @@ export interface VictimEstimateOptions {
   readonly needed: number;
   readonly units: EvictionUnits;
   readonly policy: PreemptionPolicy;
-  /** Pods on nodes that are terminating, so that their capacity will be free in any case. */
-  readonly isGoing: (pod: Pod) => boolean;
+  /** Returns the pods on the node that go in any case, so that their capacity will be free. */
+  readonly goingOn: (node: NodeInfo) => readonly Pod[];
 }
 
 /**
@@ -149,8 +149,8 @@ export class VictimEstimate {
   }
 
   #candidate(node: NodeInfo, preemptor: Pod): CandidateNode {
-    const { units, isGoing } = this.#options;
-    const going = [...node.pods.values()].filter(isGoing);
+    const { units, goingOn } = this.#options;
+    const going = goingOn(node);
     // An owner that is assumed on the node already counts among its pods.
     const reserved = [...node.reservations.values()].filter(
       (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
@@ -295,7 +295,8 @@ export class VictimEstimate {
     const { version } = candidate;
     if (fits(candidate.free, request))
       return { candidate, version, out: [], victims: 0, surplus: noGangs, price: nothingGoes };
-    const left = candidate.pods.filter((each) => this.#mayGo(each, victims));
+    const mayAllGo = victims.isEmpty && this.#below === Infinity;
+    const left = mayAllGo ? candidate.pods : candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
     for (const { pod } of left) candidate.add(available, pod, 1);
@@ -307,6 +308,9 @@ export class VictimEstimate {
       candidate.add(available, each.pod, 1);
       out.push(each);
     }
+    const areAlone = out.every(({ unit }) => unit.gang === undefined);
+    if (areAlone && !this.#options.policy.hasBudgets)
+      return { candidate, version, out, victims: 0, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
     const price = this.#priceOf(out, victims, used);

@@ -19,7 +19,7 @@ import type { VictimSearchRequest } from './victim-search-request.ts';
 export interface ConfirmedVictims {
   readonly assignments: readonly NodeAssignment[];
   readonly victims: readonly EvictablePod[];
-  /** Terminating pods that must be gone too. */
+  /** Pods that must be gone too, and go in any case. */
   readonly going: readonly Pod[];
 }
 
@@ -29,7 +29,7 @@ export interface VictimPlansOptions {
   readonly request: VictimSearchRequest;
   /** Open; the caller rolls it back after `undo` or `abandon`. */
   readonly transaction: Transaction;
-  /** Pods that are terminating. No plan counts on their staying. */
+  /** Pods that are terminating, or about to be evicted for others. No plan counts on their staying. */
   readonly going: readonly Pod[];
   readonly work: SearchWork;
 }
@@ -79,7 +79,7 @@ export class VictimPlans {
     return blocked === undefined ? yield* this.putBack(victims, assignments) : undefined;
   }
 
-  /** Puts back the victims, and the terminating pods, that the last plan does not need to be gone. Returns the rest. */
+  /** Puts back the victims, and the pods that go in any case, that the last plan does not need to be gone. Returns the rest. */
   *putBack(victims: readonly EvictablePod[], assignments: readonly NodeAssignment[]): Yielding<ConfirmedVictims> {
     const { cluster, request, transaction, going } = this.#options;
     const { profile, policy } = request;
@@ -128,7 +128,7 @@ export class VictimPlans {
   }
 }
 
-/** Terminating pods are put back like pods without a group. */
+/** Pods that go in any case are put back like pods without a group. */
 function asVictim(pod: Pod): EvictablePod {
   const unit = { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   return { pod, unit, isSpare: true };

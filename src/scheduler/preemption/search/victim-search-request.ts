@@ -8,7 +8,10 @@ import type { Demand } from '../../placement/planning/demand.ts';
 export interface EarlierPreemptions {
   /** Returns whether the pod did not terminate in time, so that no entity must wait for it. */
   isStuck(pod: Pod): boolean;
-  /** Returns whether the pod is about to be evicted for an entity of equal or higher priority. */
+  /**
+   * Returns whether the pod is about to be evicted for an entity of equal or higher priority. It is no victim, but what its capacity is not
+   * reserved for can be planned like that of a terminating pod.
+   */
   makesWay(pod: Pod): boolean;
 }
 

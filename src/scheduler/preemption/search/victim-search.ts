@@ -26,6 +26,8 @@ export interface FoundVictims {
   readonly victims: readonly Pod[];
   /** If there is no plan: pods that must stay now and may go later, without any other change. */
   readonly protectedUntil: readonly ProtectedUntil[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** Names of the plugins that rejected members in the search's plans, although pods were gone. */
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
@@ -81,8 +83,19 @@ export class VictimSearch {
     const { needed } = demand;
     const { budget } = work;
     const classes = yield* this.#classes(request, work);
-    const isGoing = (pod: Pod): boolean => this.#isGoing(pod) && earlier?.isStuck(pod) !== true;
-    const estimated: VictimEstimateOptions = { classes, needed, units, policy, isGoing };
+    const own = demand.gang?.key;
+    const makesWay = (pod: Pod): boolean =>
+      earlier?.makesWay(pod) === true && (own === undefined || pod.podGroupKey !== own);
+    const isGoing = (pod: Pod): boolean =>
+      (pod.deleting || makesWay(pod)) && this.#cluster.nodeOf(pod)?.isLost === false && earlier?.isStuck(pod) !== true;
+    const going = yield* this.#going(isGoing, budget);
+    const estimated: VictimEstimateOptions = {
+      classes,
+      needed,
+      units,
+      policy,
+      goingOn: ({ name }) => going.get(name) ?? [],
+    };
     const estimate = yield* VictimEstimate.of(estimated, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     const isPlaced = cheapest.placed >= needed;
@@ -91,8 +104,7 @@ export class VictimSearch {
     const [cluster, planner] = [this.#cluster, this.#planner];
     let plans: VictimPlans | undefined;
     try {
-      const going = yield* this.#going(isGoing, budget);
-      plans = new VictimPlans({ cluster, planner, request, transaction, going, work });
+      plans = new VictimPlans({ cluster, planner, request, transaction, going: [...going.values()].flat(), work });
       const first = isPlaced ? yield* plans.confirm([...cheapest.victims], cheapest.nodes) : undefined;
       const found =
         first !== undefined && estimate.isExact
@@ -149,12 +161,15 @@ export class VictimSearch {
     return pod.deleting && this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
-  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<readonly Pod[]> {
-    const going: Pod[] = [];
-    for (const { pods } of this.#cluster.nodes) {
+  /** Returns node name -> its pods that go in any case. */
+  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<ReadonlyMap<string, readonly Pod[]>> {
+    const going = new Map<string, Pod[]>();
+    for (const { name, pods } of this.#cluster.nodes) {
       budget.spend(pods.size / podsPerCheck);
       if (budget.isDue) yield;
-      for (const pod of pods.values()) if (pod.deleting && isGoing(pod)) going.push(pod);
+      let found: Pod[] | undefined;
+      for (const pod of pods.values()) if (isGoing(pod)) (found ??= []).push(pod);
+      if (found !== undefined) going.set(name, found);
     }
     return going;
   }
@@ -174,7 +189,7 @@ export class VictimSearch {
 }
 
 function none({ unschedulablePlugins }: SearchWork, outcome: PreemptionOutcome): FoundVictims {
-  return { outcome, nominations: [], victims: [], protectedUntil: [], unschedulablePlugins };
+  return { outcome, nominations: [], victims: [], awaited: [], protectedUntil: [], unschedulablePlugins };
 }
 
 /** Returns what the policy does not allow, if the victims are more than it allows. */
@@ -201,7 +216,8 @@ function answerOf(
   return {
     outcome: { kind: 'found', victims: evicted, recalled, gangs, members, terminating },
     nominations,
-    victims: [...pods, ...going],
+    victims: [...pods, ...going.filter(({ deleting }) => deleting)],
+    awaited: going.filter(({ deleting }) => !deleting),
     protectedUntil: [],
     unschedulablePlugins,
   };
