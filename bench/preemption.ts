@@ -7,7 +7,7 @@ import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, defaultPreemption, pluginRegistry } from '../src/plugins/registry.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { workAtATime } from '../src/scheduler/cycle/work-at-a-time.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
@@ -104,7 +104,7 @@ let evictions = 0;
 function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; readonly build: Builders } {
   const unanswered = (): Promise<never> => new Promise(() => undefined);
   const core = new SchedulerCore({
-    profiles: [{ schedulerName: 'default-scheduler', plugins: [...defaultPlugins, defaultPreemption] }],
+    profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
     plugins: pluginRegistry,
     ports: {
       binder: { bind: unanswered },

@@ -1,5 +1,5 @@
 import type { ExtensionPoint } from '../framework/extension-point.ts';
-import { ownPlugins } from '../plugins/registry.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
 
 /** The information about a plugin that validates a configuration. */
 export interface KnownPlugin {
@@ -14,5 +14,5 @@ export interface KnownPlugin {
 export type KnownPlugins = ReadonlyMap<string, KnownPlugin>;
 
 export function knownPlugins(own: readonly KnownPlugin[]): KnownPlugins {
-  return new Map([...ownPlugins, ...own].map((plugin) => [plugin.name, plugin]));
+  return new Map([...defaultPlugins, ...own].map((plugin) => [plugin.name, plugin]));
 }

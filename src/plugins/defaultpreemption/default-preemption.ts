@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import { amountOf } from '../../api/resource-list.ts';
+import { amountOf, sameResources } from '../../api/resource-list.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
@@ -82,10 +82,14 @@ class DefaultPreemption implements Plugin {
       {
         resource: 'AssignedPod',
         actions: ['Update', 'Delete'],
-        hint: (pod, event) => this.#mayRelease(event) || this.#fitsWithoutLower(pod, event),
+        hint: (pod, event) => this.#mayRelease(event) || this.#fitsOnlyWithoutLower(pod, event),
       },
       { resource: 'PodGroup', actions: ['Update', 'Delete'], hint: (_pod, event) => this.#mayRelease(event) },
-      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+      {
+        resource: 'Node',
+        actions: ['Add', 'Update'],
+        hint: (pod, event) => changesCapacity(event) && this.#fitsOnlyWithoutLower(pod, event),
+      },
     ];
   }
 
@@ -93,7 +97,7 @@ class DefaultPreemption implements Plugin {
   #isBoundNow(pod: Pod, event: ClusterEvent): boolean {
     if (this.#mayRelease(event)) return true;
     if (event.resource !== 'AssignedPod' || !this.#skipped.has(event.pod.uid)) return false;
-    return event.pod.priority < pod.priority && this.#fitsWithoutLower(pod, event);
+    return event.pod.priority < pod.priority && this.#fitsOnlyWithoutLower(pod, event);
   }
 
   /** Members may be evicted now if the group has more members, needs fewer, or lost those that must stay. */
@@ -102,19 +106,30 @@ class DefaultPreemption implements Plugin {
     return key !== undefined && this.#held.has(key);
   }
 
-  /** Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority. */
-  #fitsWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
+  /**
+   * Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority, but not beside all pods. If
+   * they fit beside all, the plugin that rejected the pod for another reason knows which events help.
+   */
+  #fitsOnlyWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
     const nodeName = nodeNameIn(event);
     const node = nodeName === undefined ? undefined : this.#cluster.node(nodeName);
     if (node === undefined) return false;
     const { ids, amounts } = template.requests;
     const { requestedByPriority } = this.#cluster;
-    return ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id));
+    const isShort = ids.some((id, i) => amounts[i]! > node.free(id));
+    return (
+      isShort && ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id))
+    );
   }
 }
 
 function keyOfGroup(event: ClusterEvent): string | undefined {
   return event.resource === 'PodGroup' ? event.gang.key : undefined;
+}
+
+function changesCapacity(event: ClusterEvent): boolean {
+  if (event.resource !== 'Node' || event.action === 'Delete') return false;
+  return event.old === undefined || !sameResources(event.old.allocatable, event.new.allocatable);
 }
 
 function nodeNameIn(event: ClusterEvent): string | undefined {

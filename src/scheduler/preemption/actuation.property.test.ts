@@ -8,9 +8,9 @@ import {
   TimeoutError,
   TooManyRequestsError,
 } from '../../client/api-errors.ts';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import type { Pod } from '../../api/pod.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
+import type { ChooseVictims } from '../testing/preemption-story.ts';
 
 const groups = ['blue', 'green'] as const;
 const answer = { reason: '', request: '', causes: [] };
@@ -32,17 +32,15 @@ class Story {
 
   constructor(seed: number) {
     this.#random = seededRandom(seed);
-    this.story = new PreemptionStory(
-      (schedulingEntity, bound) => {
-        const pods =
-          schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-        const lowest = Math.min(...pods.map(({ priority }) => priority));
-        const { preemptions } = this.story.core.harness.core;
-        const lower = bound.filter((pod) => pod.priority < lowest && !preemptions.isStuck(pod));
-        return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
-      },
-      seed % 2 === 0 ? defaultPreemption : undefined,
-    );
+    const choose: ChooseVictims = (schedulingEntity, bound) => {
+      const pods =
+        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+      const lowest = Math.min(...pods.map(({ priority }) => priority));
+      const { preemptions } = this.story.core.harness.core;
+      const lower = bound.filter((pod) => pod.priority < lowest && !preemptions.isStuck(pod));
+      return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
+    };
+    this.story = new PreemptionStory(seed % 2 === 0 ? 'DefaultPreemption' : choose);
     for (const name of ['a', 'b', 'c']) this.story.node(name, 3);
     for (const group of groups) {
       this.story.group(group, minMember);

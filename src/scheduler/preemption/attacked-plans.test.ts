@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
 describe('I3: a plan on a node whose victims die and on a free node', () => {
   it('ends as a whole, in the step in which a higher priority takes the free node; no further delete is sent', async () => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('n1', 2);
     for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'n1' });
     story.node('n2', 2, { labels: { disk: 'ssd' } });
@@ -27,7 +26,7 @@ describe('I3: a plan on a node whose victims die and on a free node', () => {
   });
 
   it('keeps its reservations if a lower priority asks for the capacity', async () => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('n1', 1);
     story.pod('old', { nodeName: 'n1' });
     story.node('n2', 1);
@@ -44,7 +43,7 @@ describe('I3: a plan on a node whose victims die and on a free node', () => {
 });
 
 it('a displaced plan with 3,000 deletes that were not sent takes each mark back once', async () => {
-  const story = new PreemptionStory(undefined, defaultPreemption);
+  const story = new PreemptionStory('DefaultPreemption');
   for (let i = 0; i < 30; i++) story.node(`n${i}`, 100);
   story.group('low', 3_000);
   for (let i = 0; i < 3_000; i++) story.pod(`low-${i}`, { group: 'low', nodeName: `n${i % 30}` });
@@ -63,7 +62,7 @@ describe('I9: victims that their ReplicaSet re-creates 60 times', () => {
     ['one of two victims is gone', ['old-a']],
     ['no victim is gone', []],
   ])('wake the preemptor neither by their creation nor by their rejection or verdict (%s)', async (_what, gone) => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     for (const name of ['a', 'b']) {
       story.node(name, 1);
       story.pod(`old-${name}`, { nodeName: name, owner: 'web' });
@@ -97,7 +96,7 @@ describe('I9: victims that their ReplicaSet re-creates 60 times', () => {
 
 describe('PE35: a gang with members of priority 10 and 900', () => {
   function mixed(minMember: number, priorities: readonly number[]): PreemptionStory {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('a', priorities.length);
     story.group('mixed', minMember);
     for (const [i, priority] of priorities.entries())
@@ -134,7 +133,7 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
   });
 
   it('preempts no pod of priority 500', async () => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('a', 2);
     for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a', priority: 500 });
     story.group('mixed', 2);
@@ -147,7 +146,7 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
 
 describe('a gang that is preempted whole, and of which a part runs on a node whose kubelet is gone', () => {
   function twoNodes(): PreemptionStory {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     for (const name of ['a', 'b']) story.node(name, 2);
     story.group('low', 4);
     for (let i = 0; i < 4; i++) story.pod(`low-${i}`, { group: 'low', nodeName: i < 2 ? 'a' : 'b' });
@@ -189,7 +188,7 @@ describe('a gang that is preempted whole, and of which a part runs on a node who
 
 describe('I7: the verdict says why nothing is preempted', () => {
   it('for a pod with preemptionPolicy Never, and for a gang with one such member', async () => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('a', 1);
     story.pod('old', { nodeName: 'a' });
     const never = { priority: 1000, spec: { preemptionPolicy: 'Never' } };
@@ -204,7 +203,7 @@ describe('I7: the verdict says why nothing is preempted', () => {
   });
 
   it('while victims of equal priority, or none, are there', async () => {
-    const story = new PreemptionStory(undefined, defaultPreemption);
+    const story = new PreemptionStory('DefaultPreemption');
     story.node('a', 1);
     story.pod('old', { nodeName: 'a', priority: 1000 });
     story.group('gang', 1);

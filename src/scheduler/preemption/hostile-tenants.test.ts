@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
 const highest = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '2147483647' } };
 
 function storyOf(nodes: Readonly<Record<string, number>>): PreemptionStory {
-  const story = new PreemptionStory(undefined, defaultPreemption);
+  const story = new PreemptionStory('DefaultPreemption');
   for (const [name, cpu] of Object.entries(nodes)) story.node(name, cpu);
   return story;
 }

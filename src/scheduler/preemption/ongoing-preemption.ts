@@ -60,12 +60,12 @@ export class OngoingPreemption {
   readonly key: EntityKey;
   readonly schedulingEntity: SchedulingEntity;
   readonly plan: PlanReservations;
-  /** uids of the pods that must leave, also of those that terminate for another reason */
-  readonly victimUids: ReadonlySet<string>;
+  /** uids of the pods that must leave, also of those that terminate for another reason or make way for another entity */
+  readonly victimUids: Set<string>;
   /** Those of them that are still in the cluster cache. */
   readonly waitingUids: Set<string>;
   /** Those of them on nodes of the plan; undefined if none was. */
-  readonly #inTheWay: Set<string> | undefined;
+  #inTheWay: Set<string> | undefined;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
   readonly message: string;
@@ -75,6 +75,8 @@ export class OngoingPreemption {
   /** True if an earlier process began it, so that only its nominations are known. */
   readonly isRecovered: boolean;
   state: PreemptionState;
+  /** True once something else has woken the entity in vain. With what that freed, it may fit before the last victim is gone. */
+  mayFitEarlier = false;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
   /** A nominated pod no longer asks for the same. */
@@ -111,6 +113,11 @@ export class OngoingPreemption {
     this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
   }
 
+  /** Returns whether this preemption evicts the pod. */
+  evicts(uid: string): boolean {
+    return this.units.some(({ pods }) => pods.some((pod) => pod.uid === uid));
+  }
+
   /** True once all victims have left the cluster cache. */
   get isAlone(): boolean {
     return this.waitingUids.size === 0;
@@ -119,6 +126,13 @@ export class OngoingPreemption {
   /** True once all victims on nodes of the plan have left the cluster cache. Other members of their groups may still run elsewhere. */
   get isFreed(): boolean {
     return this.#inTheWay === undefined ? this.isAlone : this.#inTheWay.size === 0;
+  }
+
+  /** From now on, it also waits for a pod on a node of the plan. */
+  await(uid: string): void {
+    this.victimUids.add(uid);
+    this.waitingUids.add(uid);
+    (this.#inTheWay ??= new Set()).add(uid);
   }
 
   /** A victim has left the cluster cache. Returns whether it was the last one, or the last one on the nodes of the plan. */

@@ -189,6 +189,11 @@ export class OngoingPreemptions {
     }
     for (const ongoing of hit) {
       if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;
+      const leaving = this.#leavingForOthers(ongoing);
+      if (leaving.length > 0 && this.#stillFits(ongoing, leaving)) {
+        for (const { uid } of leaving) this.#await(ongoing, uid);
+        continue;
+      }
       this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
     }
   }
@@ -209,6 +214,7 @@ export class OngoingPreemptions {
       if (others.size === 0) this.#byVictim.delete(uid);
     }
     this.victims.cancel(units);
+    for (const uid of ongoing.waitingUids) if (!this.#isLeaving(uid)) this.#stays(uid);
     for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
       const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note);
@@ -280,6 +286,15 @@ export class OngoingPreemptions {
     }
   }
 
+  #isLeaving(uid: string): boolean {
+    return this.victims.has(uid) || this.#options.intake.cluster.pod(uid)?.deleting === true;
+  }
+
+  /** Others that only waited for the pod because of an entity that has given up need not wait: they fit beside it, as planned. */
+  #stays(uid: string): void {
+    for (const other of [...(this.#byVictim.get(uid) ?? [])]) if (!other.evicts(uid)) this.#victimLeft(other, uid);
+  }
+
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
     this.#byVictim.get(uid)!.delete(ongoing);
     if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
@@ -315,14 +330,38 @@ export class OngoingPreemptions {
     this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck });
   }
 
-  #stillFits({ schedulingEntity, plan, waitingUids }: OngoingPreemption): boolean {
+  /** Returns the pods on the nodes of the plan that are being evicted for other entities. */
+  #leavingForOthers({ plan, waitingUids }: OngoingPreemption): readonly Pod[] {
+    const { cluster } = this.#options.intake;
+    const nodes = new Set(plan.nominations.map(({ nodeName }) => nodeName));
+    return [...nodes].flatMap((name) =>
+      [...(cluster.node(name)?.pods.values() ?? [])].filter(
+        ({ uid }) => this.#byVictim.has(uid) && !waitingUids.has(uid),
+      ),
+    );
+  }
+
+  /** From now on, the preemption also waits for a pod that makes way for another entity, for as long as that does. */
+  #await(ongoing: OngoingPreemption, uid: string): void {
+    const waiting = this.#byVictim.get(uid)!;
+    for (const { deadline } of waiting)
+      if (deadline.monotonic > ongoing.deadline.monotonic) ongoing.deadline = deadline;
+    this.#deadlines.set(ongoing, ongoing.deadline.monotonic, undefined);
+    ongoing.await(uid);
+    waiting.add(ongoing);
+  }
+
+  #stillFits(
+    { schedulingEntity, plan, waitingUids }: OngoingPreemption,
+    leavingForOthers: readonly Pod[] = [],
+  ): boolean {
     const { intake, logger } = this.#options;
     const { cluster, dryRuns, profiles } = intake;
     const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
       const pod = cluster.openPod(uid);
       return pod === undefined ? [] : [{ pod, nodeName }];
     });
-    const without = [...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []);
+    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leavingForOthers];
     try {
       return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
     } catch (error) {

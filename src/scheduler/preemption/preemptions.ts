@@ -69,6 +69,7 @@ interface Proposed {
 }
 
 /** A result that preempts nothing, for one entity. */
+const none: ReadonlySet<string> = new Set();
 const nothing = { nominations: [], victims: [], isShared: false } as const;
 
 /**
@@ -221,9 +222,10 @@ export class Preemptions {
     this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
   }
 
-  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. */
+  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. Undefined: it waits for none. */
   awaitedBy(key: EntityKey): ReadonlySet<string> | undefined {
-    return this.#ongoing.of(key)?.victimUids;
+    const ongoing = this.#ongoing.of(key);
+    return ongoing?.mayFitEarlier === true ? none : ongoing?.victimUids;
   }
 
   /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
@@ -259,6 +261,7 @@ export class Preemptions {
           note: `node ${avoided.nodeName} rejects ${avoided.pod.name}`,
         });
       } else if (!ongoing.isAlone) {
+        ongoing.mayFitEarlier = true;
         const { message, victimUids, waitingUids, deadline } = ongoing;
         const sentence = waitingFor(waitingUids.size, victimUids.size, deadline.now);
         return { message: `${message} ${sentence}`, isWaiting: true };

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
 const minMember = 4;
@@ -10,7 +9,7 @@ const key = 'default/low';
 
 /** A gang that this scheduler and another one preempt, and whose owner re-creates members at once. */
 class Story {
-  readonly story = new PreemptionStory(undefined, defaultPreemption);
+  readonly story = new PreemptionStory('DefaultPreemption');
   readonly #random: () => number;
   #names = 0;
   /** Number of members of the gang that were bound after the first ones. */

@@ -3,8 +3,11 @@ import type { Pod } from '../../api/pod.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
-import { defaultPlugins, defaultPreemption } from '../../plugins/registry.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import { withoutPreemption } from '../testing/without-preemption.ts';
+
+const defaultPreemption = defaultPlugins.find(({ name }) => name === 'DefaultPreemption')!;
 
 type Answer = (handle: PluginHandle) => PostFilterResult | undefined;
 
@@ -23,7 +26,7 @@ async function attempt(
   plugins: readonly { readonly name: string; readonly factory: PluginFactory }[],
   priority = 0,
 ): Promise<{ readonly core: Scheduling; readonly verdict: string }> {
-  const core = new Scheduling({ plugins: [...defaultPlugins, ...plugins] });
+  const core = new Scheduling({ plugins: [...withoutPreemption, ...plugins] });
   core.node({ name: 'a', cpu: 1 });
   core.pod({ name: 'old', cpu: 1, nodeName: 'a', priority });
   core.pod({ name: 'x', cpu: 1, priority: 10 });
@@ -116,7 +119,7 @@ describe('a policy of a plugin that throws', () => {
     ['skipped', { skipped: bug }],
   ])('fails its entity by name, evicts no pod, and is asked again (%s)', async (method, change) => {
     const own = plugin('Own', () => ({ message: '', policy: { ...policy, ...change } }));
-    const core = new Scheduling({ plugins: [...defaultPlugins, own] });
+    const core = new Scheduling({ plugins: [...withoutPreemption, own] });
     core.node({ name: 'a', cpu: 1 });
     // A pod that is still being bound is skipped.
     core.pod({ name: 'old', cpu: 1, ...(method === 'skipped' ? {} : { nodeName: 'a' }) });

@@ -16,7 +16,7 @@ function strayMarks(story: PreemptionStory): string[] {
 const low = ['low-0', 'low-1', 'low-2', 'low-3'];
 
 const scenes: Record<string, () => PreemptionStory> = {
-  'PE2, a gang of four makes way for a pod': () => {
+  'a gang of four makes way for a pod': () => {
     const story = new PreemptionStory();
     story.node('a', 4);
     story.group('low', 4);
@@ -24,7 +24,7 @@ const scenes: Record<string, () => PreemptionStory> = {
     story.pod('high', { cpu: 4, priority: 1000 });
     return story;
   },
-  'PE3, a gang on two nodes makes way for a pod on one': () => {
+  'a gang on two nodes makes way for a pod on one': () => {
     const story = new PreemptionStory();
     for (const name of ['a', 'b']) story.node(name, 2);
     story.group('low', 3);
@@ -32,7 +32,7 @@ const scenes: Record<string, () => PreemptionStory> = {
     story.pod('high', { cpu: 2, priority: 1000 });
     return story;
   },
-  'PE13, two pods make way for a gang': () => {
+  'two pods make way for a gang': () => {
     const story = new PreemptionStory();
     for (const name of ['a', 'b']) {
       story.node(name, 1);
@@ -44,9 +44,9 @@ const scenes: Record<string, () => PreemptionStory> = {
   },
 };
 
-describe.each(Object.entries(scenes))('PE27: in %s, a process that dies', (_name, open) => {
+describe.each(Object.entries(scenes))('While %s, a process that dies', (_name, open) => {
   it.each(Array.from({ length: 12 }, (_, calls) => calls))(
-    'after %i requests leaves no group in part',
+    'PE27 - after %i requests leaves no group in part',
     async (calls) => {
       const story = open();
       let left = calls;
@@ -80,7 +80,7 @@ describe.each(Object.entries(scenes))('PE27: in %s, a process that dies', (_name
 
 describe('a new leader', () => {
   it('I2: evicts a gang to its end of which two of four were evicted, before their replacements take the capacity back', async () => {
-    const story = scenes['PE2, a gang of four makes way for a pod']!();
+    const story = scenes['a gang of four makes way for a pod']!();
     let deletes = 0;
     story.lives = (verb) => verb !== 'delete' || ++deletes <= 2;
     await story.run();
@@ -118,7 +118,7 @@ describe('a new leader', () => {
 
   it('I6: takes marks back without a delete although it sees them before the PodGroup', async () => {
     for (const groupIsListed of [true, false]) {
-      const story = scenes['PE2, a gang of four makes way for a pod']!();
+      const story = scenes['a gang of four makes way for a pod']!();
       story.holds = (verb) => verb === 'delete';
       await story.run();
       const before = story.sent.length;
@@ -164,7 +164,7 @@ describe('a new leader', () => {
   });
 
   it('keeps the capacity of an entity whose members are all nominated, and frees that of others', async () => {
-    const story = scenes['PE13, two pods make way for a gang']!();
+    const story = scenes['two pods make way for a gang']!();
     await story.run();
     story.remove('low-a');
     story.takeOver();
@@ -177,7 +177,7 @@ describe('a new leader', () => {
   });
 
   it('clears nominations that make up no plan any more', async () => {
-    const story = scenes['PE13, two pods make way for a gang']!();
+    const story = scenes['two pods make way for a gang']!();
     await story.run();
     story.lives = () => false;
     story.remove('high-0');
@@ -189,7 +189,7 @@ describe('a new leader', () => {
 });
 
 it('I6: a process that stops between the marks and the deletes deletes nothing, and its successor takes the marks back', async () => {
-  const story = scenes['PE2, a gang of four makes way for a pod']!();
+  const story = scenes['a gang of four makes way for a pod']!();
   story.holds = (verb) => verb === 'delete';
   await story.run();
   const { core } = story;

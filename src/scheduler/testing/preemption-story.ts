@@ -9,6 +9,7 @@ import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { PodEvictor, PodVerdict, RequestTerms } from '../ports.ts';
+import { withoutPreemption } from './without-preemption.ts';
 
 export type Verb = 'mark' | 'unmark' | 'delete';
 
@@ -18,12 +19,6 @@ export type ChooseVictims = (
   bound: readonly Pod[],
   handle: PluginHandle,
 ) => readonly Pod[] | undefined;
-
-/** A plugin and its name. */
-interface EnabledFactory {
-  readonly name: string;
-  readonly factory: PluginFactory;
-}
 
 /** All bound pods of lower priority. */
 const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
@@ -41,6 +36,8 @@ export class PreemptionStory {
   core: Scheduling;
   /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
   readonly sent: string[] = [];
+  /** marked pod -> the message of its latest mark */
+  readonly beneficiaries = new Map<string, string>();
   /** Number of PostFilter calls. */
   asked = 0;
   /** Whether a request waits at the client, so that it may still be withdrawn. Default: none does. */
@@ -53,18 +50,15 @@ export class PreemptionStory {
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
   binding: (names: readonly string[]) => readonly string[] = () => [];
-  readonly #choose: ChooseVictims;
-  readonly #plugin: EnabledFactory | undefined;
+  readonly #choose: ChooseVictims | 'DefaultPreemption';
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
 
-  /** `plugin`: takes the place of the plugin of the test. */
-  constructor(choose: ChooseVictims = lowerPriority, plugin?: EnabledFactory) {
+  constructor(choose: ChooseVictims | 'DefaultPreemption' = lowerPriority) {
     this.#choose = choose;
-    this.#plugin = plugin;
     this.core = this.#newCore('running');
   }
 
@@ -188,28 +182,32 @@ export class PreemptionStory {
   }
 
   #newCore(phase: 'listing' | 'running'): Scheduling {
-    const factory = (_args: unknown, handle: PluginHandle): Plugin => ({
-      name: 'Preempting',
-      postFilter: (schedulingEntity) => this.#postFilter(schedulingEntity, handle),
-    });
-    const plugins = [...defaultPlugins, this.#plugin ?? { name: 'Preempting', factory }];
+    const choose = this.#choose;
+    const plugins: readonly { readonly name: string; readonly factory: PluginFactory }[] =
+      choose === 'DefaultPreemption'
+        ? defaultPlugins
+        : [...withoutPreemption, { name: 'Preempting', factory: (_args, handle) => this.#preempting(choose, handle) }];
     const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
     return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
   }
 
-  #postFilter(schedulingEntity: SchedulingEntity, handle: PluginHandle): PostFilterResult | undefined {
-    this.asked++;
-    const bound = [...handle.cluster.pods()].filter((pod) => handle.cluster.nodeOf(pod) !== undefined);
-    const victims = this.#choose(schedulingEntity, bound, handle);
-    if (victims === undefined) return undefined;
-    const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
-    if (!fits) return { message: 'Preemption does not help.' };
-    return { message: 'Preempts pods.', nominations: plan, victims };
+  #preempting(choose: ChooseVictims, handle: PluginHandle): Plugin {
+    const postFilter = (schedulingEntity: SchedulingEntity): PostFilterResult | undefined => {
+      this.asked++;
+      const bound = [...handle.cluster.pods()].filter((pod) => handle.cluster.nodeOf(pod) !== undefined);
+      const victims = choose(schedulingEntity, bound, handle);
+      if (victims === undefined) return undefined;
+      const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
+      if (!fits) return { message: 'Preemption does not help.' };
+      return { message: 'Preempts pods.', nominations: plan, victims };
+    };
+    return { name: 'Preempting', postFilter };
   }
 
   #evictor(): Partial<PodEvictor> {
     return {
       mark: async (pod, message, terms) => {
+        this.beneficiaries.set(pod.name, message);
         const preemptionMark = { schedulerName: message.slice(0, message.indexOf(':')), since: Date.UTC(2100, 0) };
         await this.#request('mark', pod, terms, { preemptionMark, disruptedBy: 'PreemptionByScheduler' });
         return this.#pods.get(pod.name)?.uid === pod.uid;

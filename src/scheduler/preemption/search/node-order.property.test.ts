@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../../base/random.ts';
 import { runs } from '../../../base/testing/runs.ts';
-import { defaultPlugins, defaultPreemption } from '../../../plugins/registry.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
 
@@ -66,7 +66,7 @@ function preempt(
   { nodes, groups, running, members, minMember, options }: Scene,
   shuffle: <T>(all: readonly T[]) => T[],
 ): string[] {
-  const core = new Queueing({ plugins: [...defaultPlugins, defaultPreemption] });
+  const core = new Queueing({ plugins: defaultPlugins });
   for (const { name, cpu, zone } of shuffle(nodes))
     core.node({ name, cpu, labels: { 'topology.kubernetes.io/zone': zone } });
   for (const [name, quorum] of shuffle(Object.entries(groups))) core.group({ name, uid: name, minMember: quorum });
