@@ -147,9 +147,9 @@ class Rejections {
   constructor({ all }: CountedProfiles) {
     for (const { schedulerName, plugins } of all) {
       const byPlugin = new Map<string, number>();
-      for (const { name, postFilter, filter } of plugins) {
-        if (postFilter !== undefined && filter === undefined) this.#preempting.add(name);
-        else byPlugin.set(name, 0);
+      for (const plugin of plugins) {
+        if (plugin.postFilter !== undefined && plugin.filter === undefined) this.#preempting.add(plugin.name);
+        else byPlugin.set(plugin.name, 0);
       }
       this.#pods.set(schedulerName, byPlugin);
     }

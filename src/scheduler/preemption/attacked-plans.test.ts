@@ -42,6 +42,21 @@ describe('I3: a plan on a node whose victims die and on a free node', () => {
   });
 });
 
+it('a displaced plan with 3,000 deletes that were not sent takes each mark back once', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  for (let i = 0; i < 30; i++) story.node(`n${i}`, 100);
+  story.group('low', 3_000);
+  for (let i = 0; i < 3_000; i++) story.pod(`low-${i}`, { group: 'low', nodeName: `n${i % 30}` });
+  story.pod('high', { priority: 1000 });
+  story.holds = (verb) => verb === 'delete';
+  await story.run();
+  expect(story.sent).toHaveLength(3_000);
+  story.remove('high');
+  await story.release();
+  while (story.pods.some(({ preemptionMark }) => preemptionMark !== undefined)) await story.core.settle();
+  expect(story.sent).toHaveLength(6_000);
+});
+
 describe('I9: victims that their ReplicaSet re-creates 60 times', () => {
   it.each([
     ['one of two victims is gone', ['old-a']],
@@ -168,5 +183,32 @@ describe('a gang that is preempted whole, and of which a part runs on a node who
     for (const name of ['low-0', 'low-1']) story.remove(name);
     await story.run();
     expect(story.bound).toEqual({ high: 'a' });
+  });
+});
+
+describe('I7: the verdict says why nothing is preempted', () => {
+  it('for a pod with preemptionPolicy Never, and for a gang with one such member', async () => {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.node('a', 1);
+    story.pod('old', { nodeName: 'a' });
+    const never = { priority: 1000, spec: { preemptionPolicy: 'Never' } };
+    story.pod('x', never);
+    story.group('gang', 2);
+    story.pod('gang-0', { group: 'gang', priority: 1000 });
+    story.pod('gang-1', { group: 'gang', ...never });
+    await story.run();
+    expect(story.sent).toEqual([]);
+    for (const name of ['x', 'gang-0', 'gang-1'])
+      expect(story.verdictOn(name)).toContain('preemption: not eligible due to preemptionPolicy=Never.');
+  });
+
+  it('while victims of equal priority, or none, are there', async () => {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.node('a', 1);
+    story.pod('old', { nodeName: 'a', priority: 1000 });
+    story.group('gang', 1);
+    story.pod('gang-0', { group: 'gang', priority: 1000 });
+    await story.run();
+    expect(story.verdictOn('gang-0')).toContain('preemption: no pods of lower priority.');
   });
 });

@@ -176,7 +176,7 @@ describe('I10: a forged', () => {
     expect(story.reserved).toEqual({});
   });
 
-  it('nomination holds no capacity against a higher priority, and makes nobody evict pods for it', async () => {
+  it('nomination holds no capacity against a higher priority, and no pod is evicted for it', async () => {
     const story = storyOf({ a: 1, b: 1 });
     story.pod('low', { nodeName: 'b', priority: 5 });
     story.pod('hostile', { nominatedNodeName: 'a', cpu: 2 });

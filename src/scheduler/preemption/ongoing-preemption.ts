@@ -86,6 +86,10 @@ export class OngoingPreemption {
   mayFitEarlier = false;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
+  /** A nominated pod no longer asks for the same. */
+  #isChanged = false;
+  /** uid -> pod as it was nominated */
+  readonly #nominated: ReadonlyMap<string, Pod>;
 
   constructor(
     cluster: Cluster,
@@ -121,6 +125,7 @@ export class OngoingPreemption {
     this.isRecovered = options.isRecovered;
     this.state = { kind: options.units.length > 0 ? 'marking' : 'evicting' };
     this.#cluster = cluster;
+    this.#nominated = new Map(options.plan.nominations.map(({ pod }) => [pod.uid, pod]));
     const { schedulingEntity } = options;
     this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
   }
@@ -168,7 +173,12 @@ export class OngoingPreemption {
       if (spec?.uid !== this.#spec?.uid || spec?.minMember !== this.#spec?.minMember) return 'changed';
       if (gang === undefined || gang.missing === 0) return gang?.count('planned') === 0 ? 'bound' : 'waiting';
     } else if (this.#isBound(plan.owner)) return 'bound';
-    return plan.nominations.every(({ pod }) => this.#isSame(pod)) ? 'waiting' : 'changed';
+    return this.#isChanged ? 'changed' : 'waiting';
+  }
+
+  /** A nominated pod may have changed. Each change is reported, so that the others need no check. */
+  memberSeen(uid: string): void {
+    if (!this.#asksSame(uid)) this.#isChanged = true;
   }
 
   /** True if a member is assumed on a node. */
@@ -181,8 +191,9 @@ export class OngoingPreemption {
     return pod !== undefined && pod.nodeName !== '' && !isTerminal(pod);
   }
 
-  /** Returns whether the pod asks for the same as when it was nominated, or has been bound. */
-  #isSame(before: Pod): boolean {
+  /** Returns whether the nominated pod asks for the same as then, or has been bound. */
+  #asksSame(uid: string): boolean {
+    const before = this.#nominated.get(uid)!;
     const now = this.#cluster.pod(before.uid);
     if (now === undefined || isTerminal(now) || now.deleting || now.podGroupKey !== before.podGroupKey) return false;
     if (now.nodeName !== '') return true;

@@ -330,7 +330,10 @@ export class OngoingPreemptions {
     if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
     if (!this.history.isEmpty && (isGone || pod.nodeName !== '')) this.#forget(`pod/${uid}`);
     const own = this.#byMember.get(uid);
-    if (own !== undefined) this.#reconcile(own);
+    if (own !== undefined) {
+      own.memberSeen(uid);
+      this.#reconcile(own);
+    }
   }
 
   #groupSeen(groupKey: string): void {

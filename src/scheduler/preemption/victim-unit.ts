@@ -79,14 +79,23 @@ export class VictimUnit {
   readonly #options: VictimUnitOptions;
   /** uid -> victim */
   readonly #victims: ReadonlyMap<string, Victim>;
+  /** Victims that have not left the cluster cache, and uids of those that are not being deleted either. May contain some that have meanwhile. */
+  readonly #present: Set<Victim>;
+  readonly #live: Set<string>;
+  /** Victims in the state `marked`, and the number of those whose delete is on its way or accepted. */
+  readonly #marked = new Set<Victim>();
+  #deletes = 0;
   #isCancelled = false;
   #undone: Promise<void> | undefined;
 
   constructor(options: VictimUnitOptions) {
     this.#options = options;
     this.gangKey = options.gangKey;
-    const state = options.found === undefined ? 'live' : 'marked';
-    this.#victims = new Map(options.pods.map((pod) => [pod.uid, { pod, state, marking: Promise.resolve() }]));
+    const victims = options.pods.map((pod): Victim => ({ pod, state: 'live', marking: Promise.resolve() }));
+    this.#victims = new Map(victims.map((victim) => [victim.pod.uid, victim]));
+    this.#present = new Set(victims);
+    this.#live = new Set(this.#victims.keys());
+    if (options.found !== undefined) for (const victim of victims) this.#become(victim, 'marked');
   }
 
   get uids(): Iterable<string> {
@@ -105,16 +114,23 @@ export class VictimUnit {
   /** True while a member of a group that goes is not being deleted yet, so that a replacement would join it. */
   get isTearing(): boolean {
     if (this.gangKey === undefined || this.isWithdrawn) return false;
-    return this.pods.some(({ uid }) => this.#isLive(uid));
+    for (const uid of this.#live) {
+      if (this.#isLive(uid)) return true;
+      this.#live.delete(uid);
+    }
+    return false;
   }
 
   /** True once all pods have left the cluster cache, or all marks are taken back. */
   get isOver(): boolean {
     const isWithdrawn = this.isWithdrawn;
-    return [...this.#victims.values()].every(
-      ({ pod, state }) =>
-        !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')),
-    );
+    for (const victim of this.#present) {
+      const { pod, state } = victim;
+      if (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')) continue;
+      if (this.#isPresent(pod.uid)) return false;
+      this.#present.delete(victim);
+    }
+    return true;
   }
 
   /** True while the eviction of the group has begun and disruption budgets do not allow the rest. */
@@ -125,10 +141,9 @@ export class VictimUnit {
   /** True if a member of the group is being deleted because of this unit. */
   get #hasBegun(): boolean {
     if (this.gangKey === undefined) return false;
-    if (this.#options.found === 'evicting') return true;
-    return [...this.#victims.values()].some(
-      ({ pod, state }) => state === 'deleting' || state === 'evicted' || (state === 'marked' && !this.#isLive(pod.uid)),
-    );
+    if (this.#options.found === 'evicting' || this.#deletes > 0) return true;
+    for (const { pod } of this.#marked) if (!this.#isLive(pod.uid)) return true;
+    return false;
   }
 
   /** True if the pods stay: the plan has ended before the eviction of the group began, or before the pod was deleted. */
@@ -158,7 +173,7 @@ export class VictimUnit {
    */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
-    if (this.isWithdrawn) this.#undone = this.#undoAll();
+    if (this.isWithdrawn) this.#undone ??= this.#undoAll();
     await this.#undone;
   }
 
@@ -166,8 +181,16 @@ export class VictimUnit {
   podSeen(uid: string): void {
     const victim = this.#victims.get(uid);
     if (victim?.state !== 'live' || !this.isWithdrawn || !this.#isMarked(uid)) return;
-    victim.state = 'marked';
+    this.#become(victim, 'marked');
     this.#undone = Promise.all([this.#undone, this.#undo(victim, 1)]).then(() => undefined);
+  }
+
+  #become(victim: Victim, state: VictimState): void {
+    const isDelete = (each: VictimState): number => (each === 'deleting' || each === 'evicted' ? 1 : 0);
+    this.#deletes += isDelete(state) - isDelete(victim.state);
+    if (state === 'marked') this.#marked.add(victim);
+    else this.#marked.delete(victim);
+    victim.state = state;
   }
 
   async #undoAll(): Promise<void> {
@@ -193,13 +216,13 @@ export class VictimUnit {
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
-        victim.state = (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone';
+        this.#become(victim, (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone');
         return undefined;
       } catch (error) {
         // Otherwise the server may have written the mark all the same. So it may have with an earlier try: then the watch shows the mark.
         const isRefused =
           error instanceof WithdrawnError || (error instanceof ApiError && !(error instanceof ServerError));
-        if (!isRefused || this.#isMarked(victim.pod.uid)) victim.state = 'marked';
+        if (!isRefused || this.#isMarked(victim.pod.uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
         changed(this);
@@ -214,19 +237,20 @@ export class VictimUnit {
     const { signal, logger, observer, changed } = this.#options;
     try {
       if (await this.#evict(victim)) {
-        victim.state = 'evicted';
+        this.#become(victim, 'evicted');
         observer.evicted(victim.pod, this);
       } else {
-        if (victim.state === 'deleting') victim.state = 'marked';
+        if (victim.state === 'deleting') this.#become(victim, 'marked');
         if (this.isWithdrawn) await this.#undoAll();
         else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
       }
     } catch (error) {
-      if (victim.state === 'deleting') victim.state = 'marked';
+      if (victim.state === 'deleting') this.#become(victim, 'marked');
       if (signal.aborted) return;
       if (this.isWithdrawn) {
         // While deletes of other members were on their way, it looked as if the eviction had begun.
-        await this.#undoAll();
+        this.#undone ??= this.#undoAll();
+        await this.#undo(victim, 1);
         return;
       }
       if (!(error instanceof WithdrawnError)) {
@@ -242,7 +266,9 @@ export class VictimUnit {
   /** Resolves to false if a disruption budget does not allow the eviction now. */
   async #evict(victim: Victim): Promise<boolean> {
     const { evictor, signal, keepsBudgets, mustWait } = this.#options;
-    const terms = this.#terms(() => (victim.state = 'deleting'));
+    const terms = this.#terms(() => {
+      this.#become(victim, 'deleting');
+    });
     if (!keepsBudgets) {
       await evictor.evict(victim.pod, terms);
       return true;
@@ -257,15 +283,15 @@ export class VictimUnit {
     await victim.marking;
     if (victim.state !== 'marked' || signal.aborted) return;
     const { pod } = victim;
-    victim.state = 'unmarking';
+    this.#become(victim, 'unmarking');
     try {
       if (this.#isLive(pod.uid) && !isWantedElsewhere(pod.uid, this)) {
         const terms = { mayBeSent: () => undefined, signal };
         await evictor.unmark(pod, `${schedulerName}: the preemption was given up`, terms);
       }
-      victim.state = 'unmarked';
+      this.#become(victim, 'unmarked');
     } catch (error) {
-      victim.state = times < maxUndos ? 'marked' : 'unmarked';
+      this.#become(victim, times < maxUndos ? 'marked' : 'unmarked');
       if (signal.aborted) return;
       logger.warn('could not take back the mark of a preemption', { pod: pod.key, error });
       void this.#later(again, times, () => this.#undo(victim, times + 1));
