@@ -23,10 +23,12 @@ export interface Answer {
   readonly message: string;
 }
 
-export function preemptInstance(instance: Instance): Answer {
+/** `args`: arguments of DefaultPreemption. */
+export function preemptInstance(instance: Instance, args: object = {}): Answer {
+  const { name, factory } = defaultPreemption;
   const scheduler = new Queueing(
     {
-      plugins: [...defaultPlugins, defaultPreemption],
+      plugins: [...defaultPlugins, { name, factory: (_, handle) => factory(args, handle) }],
       binder: { bind: () => new Promise(() => undefined) },
     },
     'listing',
