@@ -1,10 +1,10 @@
 import { projectListed } from '../../src/api/listed-object.ts';
-import { defaultPlugins } from '../../src/plugins/registry.ts';
 import type { PodOptions } from '../../src/testkit/builders/pod.ts';
 import { Queueing } from '../../src/testkit/queueing.ts';
 import { gpuResource, hostnameLabel, reservedTaint } from '../simulation/checks/plain-objects.ts';
 import type { Instance, PodShape, ResourceAmounts } from './instance.ts';
 import type { MemberNodes } from './plain-cluster.ts';
+import { withPreemption } from '../../src/scheduler/testing/preemption-plugins.ts';
 
 const colorLabel = 'color';
 const budgetLabel = 'budget';
@@ -23,10 +23,11 @@ export interface Answer {
   readonly message: string;
 }
 
-export function preemptInstance(instance: Instance): Answer {
+/** `args`: arguments of DefaultPreemption. */
+export function preemptInstance(instance: Instance, args: object = {}): Answer {
   const scheduler = new Queueing(
     {
-      plugins: defaultPlugins,
+      plugins: withPreemption(args),
       binder: { bind: () => new Promise(() => undefined) },
     },
     'listing',

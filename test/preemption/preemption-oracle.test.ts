@@ -29,6 +29,28 @@ describe.each(families)('preemption by $name', (family) => {
   });
 });
 
+describe.each(families.filter(({ budgets = 0 }) => budgets > 0))(
+  'preemption by $name with enforced budgets',
+  (family) => {
+    it('exceeds no budget, is never in vain, and rarely missed', () => {
+      const counts = { preempts: 0, rejected: 0, missed: 0 };
+      for (let seed = 1; seed <= runs(300); seed++) {
+        const instance = drawInstance(family, seed);
+        const sets = new VictimSets(instance);
+        const answer = preemptInstance(instance, { podDisruptionBudgets: 'Enforce' });
+        if (answer.isPlanned) continue;
+        counts[answer.victims.length > 0 ? 'preempts' : 'rejected']++;
+        if (answer.nodes.size > 0) {
+          const set = sets.of(answer.victims);
+          expect([seed, set?.violations, set && sets.sufficesFor(set, answer.nodes)]).toEqual([seed, 0, true]);
+        } else if (sets.all.some((set) => set.violations === 0 && sets.suffices(set))) counts.missed++;
+      }
+      expect(Math.min(counts.preempts, counts.rejected)).toBeGreaterThan(0);
+      expect(counts.missed).toBeLessThan(0.05 * (counts.preempts + counts.rejected));
+    });
+  },
+);
+
 describe('the exhaustive search', () => {
   it.each(families)('finds for $name what trying every node for every member finds', (family) => {
     const counts = { fits: 0, none: 0 };

@@ -90,7 +90,8 @@ class DefaultPreemption implements Plugin {
   #isSurplus(schedulingEntity: SchedulingEntity): boolean {
     if (schedulingEntity.kind === 'gang' || this.#surplusPreempts) return false;
     const { podGroupKey } = schedulingEntity.pod;
-    return podGroupKey !== undefined && this.#cluster.gang(podGroupKey)?.missing === 0;
+    const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
+    return gang?.spec !== undefined && gang.missing === 0;
   }
 
   /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */

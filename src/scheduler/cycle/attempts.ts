@@ -181,10 +181,7 @@ export class Attempts {
     if (extenderResults !== undefined && schedulingEntity.kind === 'gang')
       this.#recovery.extendersResponded(schedulingEntity.gang.key, extenderResults);
     const continuation = extenderResults && { extenderResults, startedAt: resumed.startedAt, rounds: resumed.rounds };
-    const result = yield* this.cycle.steps(entity, profile, budget, continuation);
-    if (result.kind === 'rejected' && result.preemption !== undefined)
-      yield* this.preemptions.carryOut(schedulingEntity, result.preemption, budget);
-    return result;
+    return yield* this.cycle.steps(entity, profile, budget, continuation);
   }
 
   /** Runs steps for this amount of work. Afterwards `open.result` is set if the attempt is decided. */

@@ -2,14 +2,11 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { toError } from '../../base/to-error.ts';
-import type { WorkBudget } from '../../base/work-budget.ts';
-import type { Yielding } from '../../base/yielding.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
@@ -134,20 +131,15 @@ export class OngoingPreemptions {
     return count;
   }
 
-  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. Runs in steps. */
-  *start(
-    schedulingEntity: SchedulingEntity,
-    started: StartedPreemption,
-    budget: WorkBudget,
-  ): Yielding<OngoingPreemption> {
+  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
+  start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
     const { nominations, victims, awaited, deadline } = started;
     const { intake, reservations, plans } = this.#options;
     const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
     const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
-    yield* reservations.keepPlan(plan, budget);
-    if (budget.lacks(victims.length * workPerShortStep)) yield;
+    reservations.keepPlan(plan);
     const recalledUids = victims.flatMap(({ uid }) => (plans.isWaiting(uid) ? [uid] : []));
     const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false && !plans.isWaiting(uid));
     const { schedulerName } = plan.owner;
@@ -162,7 +154,6 @@ export class OngoingPreemptions {
         },
       },
     });
-    if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
       ...{ schedulingEntity, plan, units, recalledUids, limits, victims: [...victims, ...awaited] },

@@ -1,6 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import { WorkBudget } from '../../base/work-budget.ts';
-import { finish } from '../../base/yielding.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -11,7 +10,6 @@ import type { PostFilterAnswer, Profile } from '../../framework/profile.ts';
 import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
-import { workPerShortStep } from '../../framework/work-per-member.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -133,7 +131,7 @@ export class Preemptions {
       const limits = preemptionLimitsOf(intake.profiles.of(schedulingEntity));
       const deadline = deadlineFor([], limits, this.#now);
       const started = { message, nominations, victims, awaited: [], deadline, isRecovered: true };
-      finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
+      this.#ongoing.start(schedulingEntity, started);
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
     verdicts.nominationsEnded(stale.map(({ pod }) => pod));
@@ -239,20 +237,14 @@ export class Preemptions {
     };
   }
 
-  /** Reserves the capacity, and begins to evict the victims. Runs in steps. */
-  *carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption, budget: WorkBudget): Yielding<void> {
+  carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {
     const { message: whole, proposal: message = whole, nominations, victims, awaited } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const limits = preemptionLimitsOf(this.#options.intake.profiles.of(schedulingEntity));
     const deadline = deadlineFor([...victims, ...awaited], limits, this.#now);
     const started = { message, nominations, victims, awaited, deadline, isRecovered: false };
-    const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
-    const work = (victims.length + awaited.length + nominations.length) * workPerShortStep;
-    if (budget.lacks(work)) yield;
-    void this.#ongoing.carryOut(ongoing);
-    // The caller then reports the verdict of every member.
-    if (budget.lacks(work)) yield;
+    void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
   }
 
   /** The entity was planned: all these members are assumed on their nodes. */

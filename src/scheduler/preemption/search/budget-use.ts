@@ -8,10 +8,18 @@ export class BudgetUse {
   /** budget -> number of evictions, if they differ from those in `#before` */
   readonly #used = new Map<string, number>();
 
+  #evictions: number;
+
   /** `before`: earlier evictions, which must not change while this object is in use. */
   constructor(policy: Pick<PreemptionPolicy, 'allowances'>, before?: BudgetUse) {
     this.#policy = policy;
     this.#before = before;
+    this.#evictions = before?.evictions ?? 0;
+  }
+
+  /** Number of evictions that were added. */
+  get evictions(): number {
+    return this.#evictions;
   }
 
   /** Returns a copy to count further evictions. No evictions may be added here while it is in use. */
@@ -21,6 +29,7 @@ export class BudgetUse {
 
   /** Adds an eviction. Returns whether it exceeds a budget. */
   add(pod: Pod): boolean {
+    this.#evictions++;
     let exceeds = false;
     for (const { budget, allowed } of this.#policy.allowances(pod)) {
       const used = this.#of(budget) + 1;

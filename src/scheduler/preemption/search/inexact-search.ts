@@ -49,8 +49,10 @@ export class InexactSearch {
       const top = found === undefined ? Infinity : topOf(found.victims);
       if (found === undefined || (yield* this.#mayBeLower(top))) {
         const lower = yield* this.#confirmBelow(top);
-        if (typeof lower !== 'number') found = cheaper(request.policy, found, lower);
-        else if (found === undefined) return lower;
+        if (typeof lower === 'number') {
+          found ??= yield* this.#confirmWithinBudgets();
+          if (found === undefined) return lower;
+        } else found = cheaper(request.policy, found, lower);
       }
       return yield* this.#withFewer(found);
     } catch (error) {
@@ -98,6 +100,26 @@ export class InexactSearch {
     if (!isCurrent) plan = yield* plans.plan(victims);
     // A plugin may answer differently the second time.
     return plan.blocked === undefined ? yield* plans.putBack(victims, plan.assignments) : plan.placed;
+  }
+
+  /**
+   * If budgets must be kept: plans as if they allowed everything, and puts back what the plan does not need. If the rest exceeds a budget,
+   * plans again without the nodes of the pods that do.
+   */
+  *#confirmWithinBudgets(): Yielding<ConfirmedVictims | undefined> {
+    const { cluster, plans, request, units } = this.#options;
+    if (!units.keepBudgets) return undefined;
+    const victims = victimsUpTo(Infinity, yield* this.#allUnits());
+    const within = new Set(cluster.nodes.map(({ name }) => name));
+    for (let i = 0; i < maxFewer && !plans.areExhausted; i++) {
+      const found = yield* plans.confirm(victims, within);
+      if (found === undefined) return undefined;
+      const used = new BudgetUse(request.policy);
+      const exceeding = found.victims.filter(({ pod }) => used.add(pod));
+      if (exceeding.length === 0) return found;
+      for (const { pod } of exceeding) within.delete(pod.nodeName);
+    }
+    return undefined;
   }
 
   /** Returns the pods up to this priority that may go together. If budgets must be kept, the least important of them come first. */

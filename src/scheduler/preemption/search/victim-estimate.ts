@@ -42,8 +42,8 @@ interface Offer {
   readonly candidate: CandidateNode;
   readonly version: number;
   readonly out: readonly EvictablePod[];
-  /** Number of victims before. */
-  readonly victims: number;
+  /** Number of evictions before. */
+  readonly evictions: number;
   /** gang among them -> how many of its pods could go without the others */
   readonly surplus: ReadonlyMap<EvictionUnit, number>;
   readonly price: EvictionPrice;
@@ -220,7 +220,7 @@ export class VictimEstimate {
         budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
         const isOutdated =
-          (best.out.length > 0 && keepBudgets && best.victims !== victims.size) ||
+          (best.out.length > 0 && keepBudgets && best.evictions !== used.evictions) ||
           [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
         if (best.version !== candidate.version || isOutdated) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
@@ -294,7 +294,7 @@ export class VictimEstimate {
   #offer(candidate: CandidateNode, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
     if (fits(candidate.free, request))
-      return { candidate, version, out: [], victims: 0, surplus: noGangs, price: nothingGoes };
+      return { candidate, version, out: [], evictions: 0, surplus: noGangs, price: nothingGoes };
     const mayAllGo = victims.isEmpty && this.#below === Infinity;
     const left = mayAllGo ? candidate.pods : candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
@@ -310,12 +310,12 @@ export class VictimEstimate {
     }
     const areAlone = out.every(({ unit }) => unit.gang === undefined);
     if (areAlone && !this.#options.policy.hasBudgets)
-      return { candidate, version, out, victims: 0, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
+      return { candidate, version, out, evictions: 0, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
     const price = this.#priceOf(out, victims, used);
     if (price === undefined) return undefined;
-    return { candidate, version, out, victims: victims.size, surplus, price };
+    return { candidate, version, out, evictions: used.evictions, surplus, price };
   }
 
   /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
