@@ -27,7 +27,7 @@ export function onlyOn(node: string): Pick<PodSpec, 'nodeSelector'> {
   return { nodeSelector: { [hostname]: node } };
 }
 
-/** Starts a preempting scheduler on one node of four CPUs, and a gang of four pods of low priority that fills it. Returns the members. */
+/** Starts a scheduler on one node of four CPUs, and a gang of four pods of low priority that fills it. Returns the members. */
 export async function fullNode(stage: Stage, group: PodGroupSpec, spec: PodSpec = {}): Promise<string[]> {
   const [node] = await stage.addNodes(cpus('node', 4));
   await stage.startScheduler();
