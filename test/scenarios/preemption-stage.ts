@@ -210,7 +210,7 @@ export async function expectUnmarked(stage: Stage, pods: readonly string[]): Pro
 }
 
 /** Returns the node that is nominated for the pod; undefined: none is. */
-export function nominatedNodeOf({ record }: Stage, key: string): string | undefined {
+function nominatedNodeOf({ record }: Stage, key: string): string | undefined {
   const { nominatedNodeName = '' } = record.pods.current.get(key)?.status ?? {};
   return nominatedNodeName === '' ? undefined : nominatedNodeName;
 }
