@@ -11,9 +11,7 @@ const cases = readPreemptionCases(await readFile(`${root}docs/preemption-cases.m
 
 describe('The table of the cases of preemption', () => {
   it('has all cases, in order', () => {
-    const missing = new Set(['PE18', 'PE19', 'PE20', 'PE28', 'PE29']);
-    const ids = Array.from({ length: 46 }, (_, index) => `PE${index + 1}`);
-    expect(cases.map(({ id }) => id)).toEqual(ids.filter((id) => !missing.has(id)));
+    expect(cases.map(({ id }) => id)).toEqual(Array.from({ length: 46 }, (_, index) => `PE${index + 1}`));
   });
 
   it('has the titles of the scenarios', () => {

@@ -25,7 +25,7 @@ export const scenarioFiles = ['test/scenarios/preemption.test.ts', realPlaneFile
 const row = /^\| (PE\d+) \| (.+?) \| (both planes|—) \| (.+?) \|$/;
 
 /** Returns the id with which the name of a test begins; undefined: it has none. */
-export function preemptionCaseOf(testName: string): string | undefined {
+function preemptionCaseOf(testName: string): string | undefined {
   return /^PE\d+(?= - )/.exec(testName)?.[0];
 }
 

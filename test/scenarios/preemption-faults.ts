@@ -56,7 +56,6 @@ export const preemptionFaults = {
     async (stage) => {
       const [a, b] = await stage.addNodes(cpus('a', 1), cpus('b', 1));
       const low = await stage.createPod('low', { cpu: 1, nodeName: a! });
-      const other = await stage.createPod('other', { cpu: 1, nodeName: b!, priority: 'highest' });
       const proxy = await stage.openProxy();
       const [arrived, released, answered] = [deferred(), deferred(), deferred<number>()];
       proxy.fault = async (request, forward) => {
@@ -68,10 +67,9 @@ export const preemptionFaults = {
         return response;
       };
       await stage.startScheduler({ through: proxy });
-      const high = await stage.createPod('high', { cpu: 1, priority: 'high' });
+      const high = await stage.createPod('high', { cpu: 1, priority: 'high', ...onlyOn(a!) });
       await arrived.promise;
       await stage.deletePod(low);
-      await stage.deletePod(other);
       await stage.createPod('low', { cpu: 1, nodeName: b! });
       released.resolve();
       const status = await answered.promise;

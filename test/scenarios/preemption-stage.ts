@@ -27,7 +27,7 @@ export function onlyOn(node: string): Pick<PodSpec, 'nodeSelector'> {
   return { nodeSelector: { [hostname]: node } };
 }
 
-/** Starts a preempting scheduler on one node of four CPUs, and a gang of four pods of low priority that fills it. Returns the members. */
+/** Starts a scheduler on one node of four CPUs, and a gang of four pods of low priority that fills it. Returns the members. */
 export async function fullNode(stage: Stage, group: PodGroupSpec, spec: PodSpec = {}): Promise<string[]> {
   const [node] = await stage.addNodes(cpus('node', 4));
   await stage.startScheduler();
@@ -210,7 +210,7 @@ export async function expectUnmarked(stage: Stage, pods: readonly string[]): Pro
 }
 
 /** Returns the node that is nominated for the pod; undefined: none is. */
-export function nominatedNodeOf({ record }: Stage, key: string): string | undefined {
+function nominatedNodeOf({ record }: Stage, key: string): string | undefined {
   const { nominatedNodeName = '' } = record.pods.current.get(key)?.status ?? {};
   return nominatedNodeName === '' ? undefined : nominatedNodeName;
 }

@@ -1,6 +1,7 @@
 import { preemptionFaults } from './preemption-faults.ts';
 import { preemptionPlans } from './preemption-plans.ts';
 import { preemptionPolicy } from './preemption-policy.ts';
+import { preemptionRecalls } from './preemption-recalls.ts';
 import { preemptionRivals } from './preemption-rivals.ts';
 import { preemptionVictims } from './preemption-victims.ts';
 
@@ -11,4 +12,5 @@ export const preemption = {
   ...preemptionRivals,
   ...preemptionFaults,
   ...preemptionPolicy,
+  ...preemptionRecalls,
 } as const;

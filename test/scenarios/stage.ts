@@ -10,6 +10,7 @@ import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
+import type { OwnPlugin } from '../../src/plugins/own-plugin.ts';
 import { nodeObject } from '../../src/plane/nodes/node-object.ts';
 import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
@@ -122,13 +123,16 @@ export class Stage {
       readonly args?: Readonly<Record<string, object>>;
       /** Default: that of kube-scheduler. */
       readonly podBackoff?: BackoffPolicy;
+      /** A plugin to enable as well. */
+      readonly own?: OwnPlugin;
       /** Default: the process's real clock. */
       readonly clock?: Clock;
     } = {},
   ): Promise<RunningProcess> {
     this.#schedules = true;
     const profile = defaultProfile(schedulerName);
-    const plugins = profile.plugins.map(({ name, weight }) => {
+    const { own } = options;
+    const plugins = [...profile.plugins, ...(own !== undefined ? [own] : [])].map(({ name, weight }) => {
       const plugin = { name, ...(weight !== undefined && { weight }) };
       const args = options.args?.[name];
       return args === undefined ? plugin : { ...plugin, args };
@@ -143,6 +147,7 @@ export class Stage {
         ...(options.podBackoff !== undefined && { podBackoff: options.podBackoff }),
       }),
       logger: this.logs,
+      ...(own !== undefined && { plugins: [own] }),
       ...(options.clock !== undefined && { clock: options.clock }),
     });
     this.#started.push(() => process.stop());
