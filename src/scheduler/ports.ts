@@ -87,5 +87,5 @@ export interface PodEvictor {
    * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. A pod that is gone or was
    * replaced counts as going. Rejects if the scheduler lacks permission or the request fails.
    */
-  release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome>;
+  release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome>;
 }
