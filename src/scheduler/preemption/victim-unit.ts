@@ -53,6 +53,8 @@ type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmark
 interface Victim {
   readonly pod: Pod;
   state: VictimState;
+  /** A delete was sent, so the server may have accepted it. */
+  wasDeleted: boolean;
   /** Settles when the request for the mark has ended. Never rejects. */
   marking: Promise<unknown>;
 }
@@ -79,7 +81,9 @@ export class VictimUnit {
     this.#options = options;
     this.gangKey = options.gangKey;
     const state = options.found === undefined ? 'live' : 'marked';
-    this.#victims = new Map(options.pods.map((pod) => [pod.uid, { pod, state, marking: Promise.resolve() }]));
+    this.#victims = new Map(
+      options.pods.map((pod) => [pod.uid, { pod, state, wasDeleted: false, marking: Promise.resolve() }]),
+    );
   }
 
   get uids(): Iterable<string> {
@@ -115,7 +119,8 @@ export class VictimUnit {
     if (this.gangKey === undefined) return false;
     if (this.#options.found === 'evicting') return true;
     return [...this.#victims.values()].some(
-      ({ pod, state }) => state === 'deleting' || state === 'evicted' || (state === 'marked' && !this.#isLive(pod.uid)),
+      ({ pod, state, wasDeleted }) =>
+        state === 'deleting' || state === 'evicted' || (wasDeleted && !this.#isLive(pod.uid)),
     );
   }
 
@@ -163,16 +168,22 @@ export class VictimUnit {
 
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
+    let requests = 0;
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
-        victim.state = (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone';
+        victim.state = (await evictor.mark(
+          victim.pod,
+          message,
+          this.#terms(() => requests++),
+        ))
+          ? 'marked'
+          : 'gone';
         return undefined;
       } catch (error) {
-        // Otherwise the server may have written the mark all the same.
-        const isRefused =
-          error instanceof WithdrawnError || (error instanceof ApiError && !(error instanceof ServerError));
-        if (!isRefused) victim.state = 'marked';
+        // The server may have written the mark all the same, unless it refused the only request.
+        const isRefused = error instanceof ApiError && !(error instanceof ServerError) && requests === 1;
+        if (!isRefused && requests > 0) victim.state = 'marked';
         return toError(error);
       } finally {
         changed(this);
@@ -188,7 +199,10 @@ export class VictimUnit {
     try {
       await evictor.evict(
         victim.pod,
-        this.#terms(() => (victim.state = 'deleting')),
+        this.#terms(() => {
+          victim.state = 'deleting';
+          victim.wasDeleted = true;
+        }),
       );
       victim.state = 'evicted';
       observer.evicted(victim.pod, this);
