@@ -104,7 +104,9 @@ export class EvictionUnits {
     const bound = [...gang.members.values()].filter(({ uid }) => isLive(gang.stateOf(uid)));
     const mayGo = bound.filter((pod) => pod.priority < this.#preemptor.priority && this.#mayGo(pod));
     const mayGoWhole = mayGo.length === bound.length;
-    const beyondQuorum = Math.max(0, bound.length - gang.spec!.minMember);
+    // A member that is being bound may fail, so the quorum does not rest on it.
+    const confirmed = bound.filter(({ uid }) => !this.#cluster.isAssumed(uid)).length;
+    const beyondQuorum = Math.max(0, confirmed - gang.spec!.minMember);
     if (!mayGoWhole && mayGo.length > beyondQuorum) this.#held.push(gang);
     const surplus = Math.min(mayGo.length, beyondQuorum);
     if (!mayGoWhole && surplus === 0) return undefined;
