@@ -54,6 +54,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
   const placedBy: Record<string, number> = {};
+  const preempted: Record<string, number> = {};
   let [runs, turns, lastedMs, printedAt] = [0, 0, 0, begun];
   await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
     runs += outcome.runs;
@@ -63,6 +64,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
     addCounts(placedBy, outcome.placedBy);
+    addCounts(preempted, outcome.preempted);
     for (const { seed, violation } of outcome.failed) print(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
     if (performance.now() - printedAt > 30_000) {
       printedAt = performance.now();
@@ -84,6 +86,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   );
   table('excused', [], excused);
   table('gangs placed by', [], placedBy);
+  table('preemption', [], preempted);
   const hours = lastedMs / 3_600_000;
   print(
     `${runs} seeds, ${failed.length} violated; ${seconds.toFixed(0)} s on ${workers} threads (${((seconds * 1000 * workers) / runs).toFixed(1)} ms a seed and thread), ` +

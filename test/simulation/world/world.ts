@@ -192,7 +192,7 @@ export class World {
       },
       trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
     );
-    const lost = (): void => process.crash();
+    const lost = (): void => process.crash('lost its Lease');
     process.onEnd(() => {
       trace?.(`${timeline.now.toFixed(0)} ${process.name} is gone`);
       const isBack = this.#processes.some((other) => other.role === role && other.isAlive && other !== process);
