@@ -174,7 +174,8 @@ export class PreemptionRecord {
   #continues(plan: PreemptionPlan, uid: string, now: number): boolean {
     if (plan.isCancelled || plan.firstDeleteAt !== undefined) return false;
     const latest = Math.max(...[...plan.victims.values()].map(({ mark }) => mark.sentAt));
-    return now - latest < marksTakeMs || plan.victims.get(uid)?.mark.status === undefined;
+    const known = plan.victims.get(uid);
+    return now - latest < marksTakeMs || (known !== undefined && known.mark.status === undefined);
   }
 
   #begin(

@@ -4,22 +4,32 @@ import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainCapacity } from './plain-fit.ts';
 import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts';
+import { isFoundFor, isImpossibleFor } from './preemption-fit.ts';
 import { PreemptionRecord, readMark } from './preemption-record.ts';
 import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
 
 /** How long the scheduler may take to end a preemption whose time is over. */
 const endsInMs = 15_000;
+/** A pod that takes longer than this to terminate may be one that does not end in time. */
+const promptlyMs = 20_000;
 /** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
 const planTakesMs = 12_000;
 /** Pause after a failed preemption; doubles each time. */
 const pauseMs = 60_000;
+
+/** A plan, and where its sender could not count on capacity when it began. */
+interface DoubtfulPlan {
+  readonly plan: PreemptionPlan;
+  readonly beneficiary: Beneficiary;
+  /** Names of nodes that rejected such pods. */
+  readonly avoided: readonly string[];
+}
 
 /** How often a preemption happened, and what became of it. */
 export type PreemptionCounts = Record<
@@ -70,7 +80,7 @@ export class PreemptionChecker implements Checker {
   /** process and uid of a pod -> the calls that take back or renew its mark, or delete it */
   readonly #calls = new Map<string, Call[]>();
   /** Plans of which it is not known yet whether other plans, of which nothing had been sent, had taken the capacity. */
-  #doubtful: PreemptionPlan[] = [];
+  #doubtful: DoubtfulPlan[] = [];
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
 
@@ -232,24 +242,45 @@ export class PreemptionChecker implements Checker {
     return whyEnded(record, plan) !== undefined || !this.#isNominated(plan.beneficiary!);
   }
 
-  #mayPreempt(plan: PreemptionPlan, { key, waiting }: Beneficiary): void {
+  #mayPreempt(plan: PreemptionPlan, beneficiary: Beneficiary): void {
+    const { key, waiting, group } = beneficiary;
     if (waiting.some(({ neverPreempts }) => neverPreempts))
       this.#violated(`${plan.process.name} preempts for ${key}, whose preemptionPolicy is Never`);
-    this.#doubtful.push(plan);
+    const { record, started } = this.#evidence;
+    const past = pastOf(this.#evidence);
+    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
+    if (this.#isUnclear !== undefined || isReserved) return;
+    this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
   }
 
-  /** Checks plans that began a while ago: the beneficiary did not fit without victims. */
+  /** Checks plans that began a while ago: the beneficiary did not fit without victims, nor in the capacity of pods that terminated. */
   #lookBack(): void {
-    for (const { process, beneficiary, views, startedAt, key } of this.#doubtful) {
+    const { record } = this.#evidence;
+    for (const { plan, beneficiary, avoided } of this.#doubtful) {
+      const { process, startedAt, views, key } = plan;
       const until = startedAt + planTakesMs;
+      // What it had planned before was never sent.
+      if (process.wasStopped(startedAt, until)) continue;
       const coming = new Map([
         ...this.#plans.comingOf(process, until),
-        ...this.#plans.nominatedBy(process, startedAt, until, beneficiary!.priority),
+        ...this.#plans.nominatedBy(process, startedAt, until, beneficiary.priority),
       ]);
-      const fits = views.every((view) => this.#fits(beneficiary!, view, coming, (pod) => pod.isLeaving) === 'found');
+      // It does not wait again for pods that did not end in time.
+      const isGone = (pod: PlainPod): boolean => pod.isLeaving && this.#isEnding(pod, startedAt);
+      const fits = views.every((view) =>
+        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...this.#obstacles }),
+      );
       if (fits) this.#violated(`${process.name} preempted for ${key}, which fitted without that`);
     }
     this.#doubtful = [];
+  }
+
+  /** Reports whether the pod has not been terminating for long. */
+  #isEnding({ uid }: PlainPod, at: number): boolean {
+    const asked = this.#evidence.record.changes.find((change) => {
+      return change.resource === 'pods' && change.uid === uid && plainPod(change.object).isLeaving;
+    });
+    return asked !== undefined && at - asked.at < promptlyMs;
   }
 
   #callsOn(process: Call['process'], uid: string): Call[] {
@@ -300,8 +331,10 @@ export class PreemptionChecker implements Checker {
   #isSound(plan: PreemptionPlan, beneficiary: Beneficiary, call: Call): void {
     const { process, views, key, victims } = plan;
     const all = [...views, ...call.views];
-    const isVictim = (pod: PlainPod): boolean => pod.isLeaving || victims.has(pod.uid);
-    if (all.every((view) => this.#fits(beneficiary, view, this.#plans.comingOf(process), isVictim) === 'none'))
+    const { record } = this.#evidence;
+    const coming = this.#plans.comingOf(process);
+    const isGone = (pod: PlainPod): boolean => pod.isLeaving || victims.has(pod.uid);
+    if (all.every((view) => isImpossibleFor(record, beneficiary, view, { coming, isGone, ...this.#obstacles })))
       this.#violated(`${process.name} deletes pods for ${key}, which does not fit without them either`);
     const groups = new Set([...victims.values()].flatMap(({ pod }) => pod.group ?? []));
     const whole = new Map<string, readonly string[]>();
@@ -335,42 +368,6 @@ export class PreemptionChecker implements Checker {
     const highest = Math.max(...bound.map(({ priority }) => priority));
     if (highest >= beneficiary!.priority) return `of which one has the priority ${highest}`;
     return bound.map(({ uid }) => uid);
-  }
-
-  /**
-   * Returns whether the beneficiary fits by the view once these pods are gone. `none`: in no way. `unknown`: it depends on more than the
-   * view shows, such as capacity that is reserved for others.
-   */
-  #fits(
-    { waiting, needed, priority, group }: Beneficiary,
-    view: View,
-    onTheWay: ReadonlyMap<string, string>,
-    isGone: (pod: PlainPod) => boolean,
-  ): 'found' | 'none' | 'unknown' {
-    const { record, started } = this.#evidence;
-    const past = pastOf(this.#evidence);
-    const open = waiting.map(({ uid }) => uid);
-    const pods = podsIn(record, view);
-    const others = pods.filter((pod) => !open.includes(pod.uid) && !isGone(pod));
-    const coming = [...onTheWay].flatMap(([uid, node]) => {
-      const pod = others.find((each) => each.uid === uid && each.node === '');
-      return pod === undefined ? [] : [[pod, node] as const];
-    });
-    const { forbiddenNode, refused = [] } = this.#obstacles;
-    const nodes = usableNodes(record, forbiddenNode, view);
-    const taken = [...takenCapacity(others, priority), ...coming];
-    // A nomination in the API may be older than the end of its plan. The scheduler does not know which node rejects all Bindings.
-    const bound = [...takenCapacity(others, Infinity), ...coming];
-    const without = new PlainCapacity(usableNodes(record, undefined, view), bound, {
-      claims: claimsIn(record),
-      refused,
-    });
-    if (without.arrangement(waiting, needed) === 'none') return 'none';
-    const avoided = barredFor(barredNodes(record, past), waiting);
-    const isOpen = new PlainCapacity(closed(nodes, avoided), taken, { claims: claimsIn(record), refused });
-    if (this.#isUnclear !== undefined || isOpen.isFound(waiting, needed) !== true) return 'unknown';
-    if (reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name)) return 'unknown';
-    return 'found';
   }
 
   #isNominated({ waiting }: Beneficiary): boolean {
