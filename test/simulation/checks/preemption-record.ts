@@ -123,10 +123,11 @@ export class PreemptionRecord {
   /** Returns the uids of pods of at least this priority that the process nominated in that time, each with its node. */
   nominatedBy(process: Call['process'], from: number, until: number, priority: number): ReadonlyMap<string, string> {
     const nominated = new Map<string, string>();
-    for (const { resource, by, at, object } of this.#record.changes) {
-      if (resource !== 'pods' || by !== process.name || at < from || at > until) continue;
+    for (const { resource, by, at, object, previous } of this.#record.changes) {
+      if (resource !== 'pods' || by !== process.name || at < from || at > until || previous === undefined) continue;
       const pod = plainPod(object);
-      if (pod.nominatedNode !== '' && pod.priority >= priority) nominated.set(pod.uid, pod.nominatedNode);
+      const isNew = pod.nominatedNode !== '' && pod.nominatedNode !== plainPod(previous).nominatedNode;
+      if (isNew && pod.priority >= priority) nominated.set(pod.uid, pod.nominatedNode);
     }
     return nominated;
   }
