@@ -308,7 +308,7 @@ export class PreemptionChecker implements Checker {
     const { record, now } = this.#evidence;
     const { process } = call;
     const name = podKeyIn(call.request.path);
-    const { uid } = JSON.parse(String(call.request.body)).preconditions;
+    const { uid = '' } = JSON.parse(String(call.request.body)).preconditions ?? {};
     this.#callsOn(process, uid).push(call);
     const isContinued = this.#continued.has(`${process.name} ${uid}`);
     const plan = this.#plans.planOf(process, uid);
@@ -379,14 +379,14 @@ export class PreemptionChecker implements Checker {
     });
   }
 
-  /** Returns since when all of its nominations stand. */
+  /** Returns since when all of its nominations stand. A scheduler does not take back those of other components. */
   #nominatedSince({ waiting }: Beneficiary): number {
     const uids = new Set(waiting.map(({ uid }) => uid));
     const latest = this.#evidence.record.changes.findLast(({ resource, object, previous }) => {
       if (resource !== 'pods' || previous === undefined || !uids.has(plainPod(object).uid)) return false;
       return plainPod(object).nominatedNode !== plainPod(previous).nominatedNode;
     });
-    return latest?.at ?? Infinity;
+    return latest?.by.startsWith('scheduler') === true ? latest.at : Infinity;
   }
 
   /** Returns when the beneficiary must give up at the latest, by the deletes that were accepted so far. */

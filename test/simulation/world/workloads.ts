@@ -95,11 +95,12 @@ export class Workloads {
       isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
     workload.names.set(place, name);
     if (plan.isLoose === true) this.#loose.set(name, workload);
-    const member = plan.members[place]!;
+    // A replacement does not hold its node like its predecessor: otherwise preemptions would expire for ever.
+    const { heldMs: _, ...member } = plan.members[place]!;
     // A replacement gets the claim of its predecessor.
     const claim = member.volume === undefined ? undefined : `${plan.name}-${place}`;
     if (claim !== undefined) this.#disks.claim(claim, member.volume!);
-    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : member, {
+    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : plan.members[place]!, {
       schedulerName: plan.packs === true ? packingName : schedulerName,
       priority: plan.priority,
       group: plan,
