@@ -578,9 +578,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'preempts-with-its-highest-priority',
     why: 'A gang preempts with the highest priority of its members.',
-    file: 'scheduler/sort-key.ts',
-    find: 'priority = Math.min(priority, pod.priority);',
-    replace: 'priority = Math.max(priority === Infinity ? 0 : priority, pod.priority);',
+    file: 'scheduler/preemption/search/victim-search.ts',
+    find: '(lowest, pod) => Math.min(lowest, pod.priority), Infinity)',
+    replace: '(highest, pod) => Math.max(highest, pod.priority), 0)',
     and: [
       {
         file: 'scheduler/preemption/preemption-check.ts',

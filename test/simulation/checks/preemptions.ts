@@ -105,14 +105,14 @@ export class PreemptionChecker implements Checker {
     else if (of === 'evict' && request.method === 'DELETE') this.#deletes(call);
   }
 
-  committed({ resource, object, by, at }: Committed): void {
+  committed({ resource, object, by, at, uid }: Committed): void {
     if (resource.startsWith('events')) this.#reported((object as any).reason);
     if (resource !== 'pods' && !resource.startsWith('podgroups')) return;
     for (const plan of this.#plans.plans) {
       const { beneficiary } = plan;
       if (beneficiary === undefined || this.#served.has(plan)) continue;
       if (hasStarted(this.#evidence.record, beneficiary)) this.#served.add(plan);
-      else if (by === 'world' && !this.#overdue.has(plan) && this.#holdsUntil(plan) + endsInMs < at) this.#isHeld(plan);
+      else if (by === 'world' && !this.#overdue.has(plan) && this.#holdsUntil(plan) + endsInMs < at) this.#isHeld(plan, uid);
     }
   }
 
@@ -399,12 +399,13 @@ export class PreemptionChecker implements Checker {
     return until;
   }
 
-  #isHeld(plan: PreemptionPlan): void {
+  /** `changed`: uid of the object that changes now, or has just gone. */
+  #isHeld(plan: PreemptionPlan, changed: string): void {
     const { record, promptFrom, now } = this.#evidence;
     const { beneficiary, victims, process } = plan;
     const isStuck = [...victims.values()].some(({ pod }) => {
       const object = record.get('pods', pod.key);
-      return object !== undefined && plainPod(object).uid === pod.uid;
+      return pod.uid === changed || (object !== undefined && plainPod(object).uid === pod.uid);
     });
     if (!process.isAlive || process.isPaused || !isStuck || !this.#isNominated(beneficiary!)) return;
     // It may wait again, for pods that terminate anyway.
