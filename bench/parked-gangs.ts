@@ -2,9 +2,9 @@
  * Measures the cost of gangs that wait on a full cluster. The events are their rejection at the start of the process, the deletion of one pod
  * (capacity for a member, not for a gang), the deletion of ten more pods, and node heartbeats. The benchmark delivers the watch events of all writes.
  *
- *     node --expose-gc bench/parked-gangs.ts [--preemption] [gangs] [shapes]
+ *     node --expose-gc bench/parked-gangs.ts [--no-preemption] [gangs] [shapes]
  *
- * With `--preemption`, the plugin DefaultPreemption is enabled. No pod has a lower priority than the gangs.
+ * No pod has a lower priority than the gangs. With `--no-preemption`, the plugin DefaultPreemption is disabled.
  */
 import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -14,14 +14,18 @@ import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, defaultPreemption, pluginRegistry } from '../src/plugins/registry.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 
-const { values, positionals } = parseArgs({ options: { preemption: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { preemption: { type: 'boolean', default: true } },
+  allowNegative: true,
+  allowPositionals: true,
+});
 const [gangCount = 10_000, shapes = 1] = positionals.map(Number);
-const extra = values.preemption === true ? [defaultPreemption] : [];
+const plugins = defaultPlugins.filter(({ name }) => values.preemption || name !== 'DefaultPreemption');
 const nodeCount = 5_000;
 const members = 4;
 
@@ -31,7 +35,7 @@ const shown = new Map<string, Pod>();
 const echoes: Pod[] = [];
 
 const core = new SchedulerCore({
-  profiles: [{ schedulerName: 'default-scheduler', plugins: [...defaultPlugins, ...extra] }],
+  profiles: [{ schedulerName: 'default-scheduler', plugins }],
   plugins: pluginRegistry,
   ports: {
     binder: {

@@ -7,7 +7,7 @@ import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, defaultPreemption, pluginRegistry } from '../src/plugins/registry.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { workAtATime } from '../src/scheduler/cycle/work-at-a-time.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
@@ -54,6 +54,12 @@ const cases: Readonly<Record<string, Case>> = {
     size: 1000,
     member: { cpu: 1 },
     victims: 1000,
+  },
+  'gang of 20,000, 20,000 victims': {
+    running: (node) => ({ priority: node % 7 }),
+    size: 20_000,
+    member: { cpu: 1 },
+    victims: 20_000,
   },
   'gang of 100, victims in gangs of 10': {
     running: (node) => ({ priority: node % 7 }),
@@ -104,7 +110,7 @@ let evictions = 0;
 function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; readonly build: Builders } {
   const unanswered = (): Promise<never> => new Promise(() => undefined);
   const core = new SchedulerCore({
-    profiles: [{ schedulerName: 'default-scheduler', plugins: [...defaultPlugins, defaultPreemption] }],
+    profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
     plugins: pluginRegistry,
     ports: {
       binder: { bind: unanswered },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { median, percentile, schedulingFigures } from './figures.ts';
+import { median, percentile, preemptionFigures, schedulingFigures } from './figures.ts';
 import type { PodTimes } from './load/load-protocol.ts';
-import type { Workload } from './workload.ts';
+import type { Victims, Workload } from './workload.ts';
 
 const workload = (gangs: number, gangSize: number): Workload => ({
   id: 'some',
@@ -67,5 +67,43 @@ describe('schedulingFigures', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([percentile(hundred, 50), percentile(hundred, 99), percentile([7], 99)]).toEqual([50, 99, 7]);
     expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);
+  });
+});
+
+describe('preemptionFigures', () => {
+  /** Ten nodes. */
+  const preempting = (gangs: number, gangSize: number, victims: Victims): Workload => ({
+    ...workload(gangs, gangSize),
+    nodes: 10,
+    victims,
+  });
+  const evicted = (...ranges: [from: number, to: number][]): number[] =>
+    ranges.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i));
+
+  it('counts the victims beyond what the complete gangs need as evicted in vain', () => {
+    const lone = preempting(2, 3, { perNode: 4, cpu: '1', gangSize: 1, neededPerPod: 2 });
+    expect(preemptionFigures(lone, { wholeGangs: 2 }, evicted([0, 12]))).toEqual({ evicted: 12, evictedInVain: 0 });
+    expect(preemptionFigures(lone, { wholeGangs: 2 }, evicted([0, 13]))).toEqual({ evicted: 13, evictedInVain: 1 });
+    expect(preemptionFigures(lone, { wholeGangs: 1 }, evicted([0, 12]))).toEqual({ evicted: 12, evictedInVain: 6 });
+    expect(preemptionFigures(lone, { wholeGangs: 2 }, [])).toEqual({ evicted: 0, evictedInVain: 0 });
+  });
+
+  it('expects gangs of victims to go as a whole, and counts those of which a part went', () => {
+    // Each gang is on five nodes, and two of them fill these.
+    const gangs = preempting(3, 1, { perNode: 2, cpu: '1', gangSize: 5, neededPerPod: 2 });
+    expect(preemptionFigures(gangs, { wholeGangs: 3 }, evicted([0, 5], [10, 15]))).toEqual({
+      evicted: 10,
+      evictedInVain: 0,
+      tornGangs: 0,
+    });
+    expect(preemptionFigures(gangs, { wholeGangs: 3 }, evicted([0, 6], [10, 15]))).toEqual({
+      evicted: 11,
+      evictedInVain: 1,
+      tornGangs: 1,
+    });
+  });
+
+  it('are absent if the workload does not preempt', () => {
+    expect(preemptionFigures(workload(1, 1), { wholeGangs: 1 }, [])).toBeUndefined();
   });
 });

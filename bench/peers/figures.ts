@@ -1,4 +1,5 @@
 import type { PodTimes } from './load/load-protocol.ts';
+import { minimumVictims, victimCount } from './workload.ts';
 import type { Workload } from './workload.ts';
 
 /** Figures of one run from the watch of the pods. Times are in milliseconds. */
@@ -17,6 +18,15 @@ export interface SchedulingFigures {
   /** From the first to the last binding of a complete gang. Absent for single pods, and if no gang is complete. */
   readonly spreadP50Ms?: number;
   readonly spreadP99Ms?: number;
+}
+
+/** Figures of one run about the pods that were evicted. */
+export interface PreemptionFigures {
+  readonly evicted: number;
+  /** Evicted pods beyond the smallest number whose capacity is enough for the complete gangs. */
+  readonly evictedInVain: number;
+  /** Gangs of victims of which some pods were evicted, but not all. Absent if the victims are single pods. */
+  readonly tornGangs?: number;
 }
 
 interface GangTally {
@@ -51,6 +61,25 @@ export function schedulingFigures(workload: Workload, pods: readonly PodTimes[],
       latencyP99Ms: percentile(latencies, 99),
     }),
     ...(spreads.length > 0 && { spreadP50Ms: percentile(spreads, 50), spreadP99Ms: percentile(spreads, 99) }),
+  };
+}
+
+/** `evicted`: indexes of the evicted pods. Returns undefined if the workload does not preempt. */
+export function preemptionFigures(
+  workload: Workload,
+  { wholeGangs }: Pick<SchedulingFigures, 'wholeGangs'>,
+  evicted: readonly number[],
+): PreemptionFigures | undefined {
+  const { victims } = workload;
+  if (victims === undefined) return undefined;
+  const { gangSize } = victims;
+  const evictedOf = new Uint32Array(victimCount(workload) / gangSize);
+  for (const index of evicted) evictedOf[Math.floor(index / gangSize)]!++;
+  const needed = minimumVictims(workload, wholeGangs * workload.gangSize);
+  return {
+    evicted: evicted.length,
+    evictedInVain: Math.max(0, evicted.length - needed),
+    ...(gangSize > 1 && { tornGangs: evictedOf.filter((count) => count > 0 && count < gangSize).length }),
   };
 }
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import type { BenchPlane } from './bench-plane.ts';
 import { benchSchedulerName, schedulerProcess } from './contenders/contender.ts';
 import type { Contender } from './contenders/contender.ts';
-import { schedulingFigures } from './figures.ts';
+import { preemptionFigures, schedulingFigures } from './figures.ts';
 import type { LoadProcess } from './load/load-process.ts';
 import { monotonicNow } from './monotonic-now.ts';
 import { processUsage } from './process-usage.ts';
@@ -71,10 +71,11 @@ export async function measureRun(
       await untilWorkedOff(scheduler.pid);
     }
     const after = await takeReadings(plane, 'usage first', scheduler.pid);
-    const { pods, watchRestarts } = await load.ask({ kind: 'report' });
+    const { pods, evicted, watchRestarts } = await load.ask({ kind: 'report' });
     // The scheduler may have bound pods before the benchmark noticed that it is ready.
     const firstBindAt = Math.min(...pods.map(({ boundAt = Infinity }) => boundAt));
     const scheduling = schedulingFigures(workload, pods, Math.min(startAt, firstBindAt));
+    const preemption = preemptionFigures(workload, scheduling, evicted);
     const perPod = (amount: number): number => amount / Math.max(1, scheduling.bound);
     const apiCalls = schedulerCalls(before.counts, after.counts);
     return {
@@ -88,6 +89,7 @@ export async function measureRun(
       startUpMs: scheduler.readyAt - scheduler.startedAt,
       startUpCpuMs: scheduler.startUpCpuMs,
       watchRestarts,
+      ...(preemption !== undefined && { preemption }),
     };
   } catch (cause) {
     const lines = await plane.group.lastLines(schedulerProcess, 5);

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/base/random.ts';
 import { planRuns } from './plan-runs.ts';
-import { gangOfEachPod, podCount, workloadsOf } from './workload.ts';
+import { gangOfEachPod, minimumVictims, podCount, victimCount, workloadsOf } from './workload.ts';
 
-const workloads = workloadsOf({ quick: false, long: false, nodes: [1000, 5000] });
+const workloads = workloadsOf({ quick: false, long: false, preemption: false, nodes: [1000, 5000] });
+const preempting = workloadsOf({ quick: false, long: false, preemption: true, nodes: [] });
 const contenders = ['a', 'b', 'c'];
 
 it('runs each contender on each workload once per round, with the contenders of a workload in sequence', () => {
@@ -27,12 +28,21 @@ it('uses another order for each round and seed, and the same order for the same 
 });
 
 it('gives each workload a unique id', () => {
-  expect(new Set(workloads.map(({ id }) => id)).size).toBe(workloads.length);
+  for (const all of [workloads, preempting]) expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+});
+
+it('fills the nodes with complete gangs that are enough for all pods that preempt them', () => {
+  for (const workload of preempting) {
+    const { gangSize, perNode } = workload.victims!;
+    expect(workload.nodes % gangSize).toBe(0);
+    expect(victimCount(workload)).toBe(workload.nodes * perNode);
+    expect(minimumVictims(workload, podCount(workload))).toBeLessThanOrEqual(victimCount(workload));
+  }
 });
 
 it.each([
   [2000, workloads],
-  [10_000, workloadsOf({ quick: false, long: true, nodes: [1000, 5000] })],
+  [10_000, workloadsOf({ quick: false, long: true, preemption: false, nodes: [1000, 5000] })],
 ])('has %i pods, rounded down to complete gangs, on any number of nodes', (pods, planned) => {
   for (const workload of planned.filter(({ nodes }) => nodes >= 1000)) {
     expect(podCount(workload)).toBeLessThanOrEqual(pods);

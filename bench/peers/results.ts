@@ -1,5 +1,5 @@
 import type { ContenderName } from './contenders/contender.ts';
-import type { SchedulingFigures } from './figures.ts';
+import type { PreemptionFigures, SchedulingFigures } from './figures.ts';
 import type { Selection } from './selection.ts';
 import type { Workload } from './workload.ts';
 
@@ -21,6 +21,8 @@ export interface RunFigures extends SchedulingFigures {
   readonly startUpCpuMs: number;
   /** Number of times that the generator's watch was resumed. Bindings in such a gap count at the time of their late event. */
   readonly watchRestarts: number;
+  /** Absent if the workload does not preempt. */
+  readonly preemption?: PreemptionFigures;
 }
 
 export interface RunResult {

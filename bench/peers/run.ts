@@ -15,6 +15,7 @@ import { measureRun } from './measure-run.ts';
 import type { RunLimits } from './measure-run.ts';
 import { isWanted, parseOptions, usage } from './options.ts';
 import type { BenchOptions } from './options.ts';
+import type { PreemptionFigures } from './figures.ts';
 import { planRuns } from './plan-runs.ts';
 import type { PlannedRun } from './plan-runs.ts';
 import { PlaneSeeds } from './plane-seeds.ts';
@@ -147,7 +148,7 @@ async function runOnce(
   // The load generator starts at the same time as the plane.
   const load = new LoadProcess();
   try {
-    const plane = await seeds.openPlane(workload);
+    const plane = await seeds.openPlane({ ...workload, groups: contender.groupsFor(workload) });
     try {
       return { ...head, figures: await measureRun(plane, load, contender, workload, limits) };
     } finally {
@@ -171,7 +172,13 @@ function describeFigures(figures: RunFigures): string {
     `${figures.wholeGangs} whole, ${figures.partialGangs} partial${figures.complete ? '' : ', INCOMPLETE'}`,
     `CPU ${figures.cpuMsPerPod.toFixed(2)} ms per pod`,
     `${figures.peakMb.toFixed(0)} MB`,
+    ...(figures.preemption === undefined ? [] : [describePreemption(figures, figures.preemption)]),
   ].join(', ');
+}
+
+function describePreemption({ seconds }: RunFigures, { evicted, evictedInVain, tornGangs }: PreemptionFigures): string {
+  const torn = tornGangs === undefined ? '' : `, ${tornGangs} gangs torn`;
+  return `${seconds.toFixed(2)} s, ${evicted} evicted, ${evictedInVain} in vain${torn}`;
 }
 
 let options: BenchOptions;

@@ -3,6 +3,8 @@ export interface Selection {
   readonly quick: boolean;
   /** Only arriving gangs, with five times as many pods. Not with `quick`. */
   readonly long: boolean;
+  /** Only workloads that preempt. Not with `quick` or `long`. */
+  readonly preemption: boolean;
   readonly rounds: number;
   readonly nodes: readonly number[];
   /** Seed of the order of the runs. */
@@ -17,6 +19,7 @@ export interface Selection {
 export const selectionKeys = [
   'quick',
   'long',
+  'preemption',
   'rounds',
   'nodes',
   'seed',
@@ -24,6 +27,7 @@ export const selectionKeys = [
   'profile',
 ] as const satisfies readonly (keyof Selection)[];
 
-export function selectionOf({ quick, long, rounds, nodes, seed, only, profile }: Selection): Selection {
-  return { quick, long, rounds, nodes, seed, only, profile };
+export function selectionOf(selection: Selection): Selection {
+  const { quick, long, preemption, rounds, nodes, seed, only, profile } = selection;
+  return { quick, long, preemption, rounds, nodes, seed, only, profile };
 }

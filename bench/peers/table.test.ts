@@ -7,7 +7,7 @@ import type { BenchResults, RunFigures, RunResult } from './results.ts';
 import { figuresTable, ratioTable } from './table.ts';
 import { workloadsOf } from './workload.ts';
 
-const workload = workloadsOf({ quick: true, long: false, nodes: [] })[1]!;
+const workload = workloadsOf({ quick: true, long: false, preemption: false, nodes: [] })[1]!;
 
 function run(round: number, contender: ContenderName, figures: Partial<RunFigures>): RunResult {
   return {
@@ -36,10 +36,29 @@ function run(round: number, contender: ContenderName, figures: Partial<RunFigure
   };
 }
 
+function preempting(preemption: RunFigures['preemption']): BenchResults {
+  const [other] = workloadsOf({ quick: false, long: false, preemption: true, nodes: [] });
+  const figures = { ...run(1, 'tutti', { seconds: 1.5 }), workload: other!.id };
+  const runs = [
+    { ...figures, figures: { ...figures.figures!, ...(preemption && { preemption }) } },
+    { ...run(1, 'kube-scheduler', { seconds: 3, preemption: { evicted: 20, evictedInVain: 4 } }), workload: other!.id },
+  ];
+  return { ...results(...runs), quick: false, preemption: true, workloads: [other!] };
+}
+
 function results(...runs: RunResult[]): BenchResults {
   const machine = { cpu: 'a processor', cores: 2, memoryGb: 8, kernel: '6', node: '24', go: '1.26' };
   const versions = { tutti: '0.1.0' };
-  const selection = { quick: true, long: false, seed: 1, rounds: 2, nodes: [1000], only: '', profile: false };
+  const selection = {
+    quick: true,
+    long: false,
+    preemption: false,
+    seed: 1,
+    rounds: 2,
+    nodes: [1000],
+    only: '',
+    profile: false,
+  };
   return { date: '2026-01-02', ...selection, machine, versions, workloads: [workload], runs };
 }
 
@@ -99,6 +118,20 @@ describe('figuresTable', () => {
     expect(cells(table, 0)).toMatchObject({ scheduler: 'tutti', 'pods/s': '350 (300–400)', partial: '0' });
     expect(cells(table, 1)).toMatchObject({ bound: '1000, 1 failed', 'gangs whole': '240 of 250', partial: '3' });
     expect(cells(table, 2)).toMatchObject({ scheduler: 'scheduler-plugins', 'pods/s': 'failed' });
+  });
+});
+
+describe('the results of workloads that preempt', () => {
+  it('have the time until all are bound and the evicted pods instead of pods/s', () => {
+    const all = preempting({ evicted: 10, evictedInVain: 0 });
+    expect(cells(ratioTable(all))).toMatchObject({
+      'create→last bound': '0.50×',
+      evicted: '0.50×',
+      'in vain': '0.00×',
+    });
+    expect(cells(figuresTable(all), 1)).toMatchObject({ evicted: '20', 'in vain': '4', 'gangs torn': '–' });
+    expect(cells(figuresTable(all))).not.toHaveProperty('pods/s');
+    expect(resultsPage(all)).toContain('--preemption --record');
   });
 });
 

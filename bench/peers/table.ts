@@ -16,16 +16,50 @@ interface Column {
 
 const milli = (value: number | undefined): number | undefined => (value === undefined ? undefined : value / 1000);
 
-const columns: readonly Column[] = [
+const throughput: Column = {
+  title: 'pods/s',
+  meaning:
+    'pods of complete gangs, divided by the time from the first create (in a backlog: from the time when the scheduler became ' +
+    'ready) to the last of their bindings.',
+  better: 'higher',
+  digits: 0,
+  of: (run) => run.podsPerSecond,
+};
+
+const preemption: readonly Column[] = [
   {
-    title: 'pods/s',
-    meaning:
-      'pods of complete gangs, divided by the time from the first create (in a backlog: from the time when the scheduler became ' +
-      'ready) to the last of their bindings.',
-    better: 'higher',
-    digits: 0,
-    of: (run) => run.podsPerSecond,
+    title: 'create→last bound, s',
+    meaning: 'the time from the first create of a pod that preempts to the last binding of a complete gang.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => run.seconds,
   },
+  {
+    title: 'evicted',
+    meaning: 'pods of low priority that were deleted. The scheduler is the only client that deletes pods.',
+    better: 'lower',
+    digits: 0,
+    of: (run) => run.preemption?.evicted,
+  },
+  {
+    title: 'in vain',
+    meaning:
+      'evicted pods beyond the smallest number whose capacity is enough for the complete gangs, if gangs of victims are evicted as a ' +
+      'whole. It includes the victims of pods that were not bound.',
+    better: 'lower',
+    digits: 0,
+    of: (run) => run.preemption?.evictedInVain,
+  },
+  {
+    title: 'gangs torn',
+    meaning: 'gangs of low priority that lost some pods, but not all, so that fewer remain than the gang needs.',
+    better: 'lower',
+    digits: 0,
+    of: (run) => run.preemption?.tornGangs,
+  },
+];
+
+const general: readonly Column[] = [
   {
     title: 'created→bound p50, s',
     meaning:
@@ -85,11 +119,16 @@ const columns: readonly Column[] = [
   },
 ];
 
+function columnsOf(results: BenchResults): readonly Column[] {
+  return results.preemption ? [...preemption, ...general] : [throughput, ...general];
+}
+
 const ours: ContenderName = 'tutti';
 const contenderOrder: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 
 /** Returns a table of Tutti's figures divided by those of the best peer in the same round: the median and range of the rounds. */
 export function ratioTable(results: BenchResults): string {
+  const columns = columnsOf(results);
   const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => withoutUnit(title))];
   const rows = results.workloads.map((workload) => [
     ...workloadCells(workload),
@@ -100,6 +139,7 @@ export function ratioTable(results: BenchResults): string {
 
 /** Returns a table of the medians and ranges of each scheduler, with the results of the gangs. */
 export function figuresTable(results: BenchResults): string {
+  const columns = columnsOf(results);
   const header = [
     'workload',
     'nodes',
@@ -118,6 +158,7 @@ export function figuresTable(results: BenchResults): string {
         ...workloadCells(workload),
         contender,
         ...contenderCells(
+          columns,
           workload,
           runs.filter((run) => run.contender === contender),
         ),
@@ -127,9 +168,9 @@ export function figuresTable(results: BenchResults): string {
 }
 
 /** Returns a list with an explanation of each column. */
-export function columnMeanings(): string {
+export function columnMeanings(results: BenchResults): string {
   return [
-    ...columns.map(({ title, meaning }) => `- **${withoutUnit(title)}**: ${meaning}`),
+    ...columnsOf(results).map(({ title, meaning }) => `- **${withoutUnit(title)}**: ${meaning}`),
     '- **bound**, **gangs whole**, **partial**: bound pods, complete gangs and partially bound gangs at the end.',
   ].join('\n');
 }
@@ -174,7 +215,7 @@ function ratioCell(ratios: readonly number[]): string {
   return `${text(median(ratios))}×${range}`;
 }
 
-function contenderCells(workload: Workload, runs: readonly RunResult[]): string[] {
+function contenderCells(columns: readonly Column[], workload: Workload, runs: readonly RunResult[]): string[] {
   const figures = runs.map((run) => run.figures).filter((run) => run !== undefined);
   if (figures.length === 0) return ['failed', ...Array.from({ length: columns.length + 2 }, () => '–')];
   return [

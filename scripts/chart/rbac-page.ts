@@ -79,7 +79,6 @@ export async function rbacPage(): Promise<string> {
     const known = new Set(defaults.map((rule) => JSON.stringify(rule)));
     return rules.filter((rule) => !known.has(JSON.stringify(rule)));
   };
-  const preemption = await added({ rbac: { preemption: true } });
   const extender = await added({ config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] } });
   const stock = readRules(await renderChart({ values: { rbac: { stockRoles: true } } }));
   return `<!-- Made by scripts/generate-chart.ts from the rules in charts/tutti; do not edit. -->
@@ -100,9 +99,8 @@ resources that no enabled plugin reads.
 Extenders that bind (\`config.extenders[].bindVerb\`) need this rule:
 
 ${table(extender)}
-A plugin that preempts needs \`rbac.preemption=true\`, which adds these rules:
+With \`preemption.enabled=false\`, the chart omits the rule for victims and disables DefaultPreemption.
 
-${table(preemption)}
 Unless \`scheduler.leaderElect\` is false, the scheduler has this Role in the namespace of the Lease:
 
 ${table(of('scheduler-lease'))}

@@ -220,9 +220,10 @@ export function valuesSchema(): JsonSchema {
       pullSecrets,
     }),
     crds: strict({ install: flag, keep: flag, takeOwnership: flag }),
-    rbac: strict({ create: flag, aggregate: flag, authReader: flag, stockRoles: flag, preemption: flag }),
+    rbac: strict({ create: flag, aggregate: flag, authReader: flag, stockRoles: flag }),
     config: configuration(),
     plugins: strict({ enabled: words, disabled: words }),
+    preemption: strict({ enabled: flag }),
     pluginConfig: {
       type: 'array',
       items: {

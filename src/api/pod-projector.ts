@@ -94,6 +94,7 @@ export class PodProjector {
       nominatedNodeName: status?.nominatedNodeName ?? '',
       phase: phases.includes(status?.phase ?? '') ? (status!.phase as PodPhase) : 'Pending',
       deleting: metadata.deletionTimestamp !== undefined,
+      deletionTimestamp: secondsOf(metadata.deletionTimestamp),
       schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
       podScheduled: scheduled && {
         ...conditionTextsOf(scheduled),
@@ -101,7 +102,7 @@ export class PodProjector {
       },
       plannedGroupUid: plannedGroupUidOf(metadata.annotations),
       plannedQuorum: plannedQuorumOf(metadata.annotations),
-      startedAt: status?.startTime === undefined ? 0 : Math.floor(Date.parse(status.startTime) / 1000) || 0,
+      startedAt: secondsOf(status?.startTime),
       deletionCost: deletionCostOf(metadata.annotations),
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
@@ -186,6 +187,11 @@ function isStatic(annotations: RawPod['metadata']['annotations']): boolean {
   if (annotations === undefined) return false;
   const source = annotations['kubernetes.io/config.source'];
   return annotations['kubernetes.io/config.mirror'] !== undefined || (source !== undefined && source !== 'api');
+}
+
+/** Returns seconds since the epoch; 0 without a valid time. */
+function secondsOf(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
 }
 
 /** Ignores values that Kubernetes does not accept: it requires a 32-bit integer. */

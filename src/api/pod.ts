@@ -143,6 +143,8 @@ export interface Pod {
   readonly nominatedNodeName: string;
   readonly phase: PodPhase;
   readonly deleting: boolean;
+  /** When a pod that is being deleted should be gone, in seconds since the epoch; 0: it is not, or its deletionTimestamp is no time. */
+  readonly deletionTimestamp: number;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
   /** UID of the PodGroup for which the pod was bound, from the Binding's annotation. */
@@ -151,7 +153,7 @@ export interface Pod {
   readonly plannedQuorum: number | undefined;
   /** When the kubelet accepted the pod, in seconds since the epoch, which take less memory than milliseconds; 0: not yet. */
   readonly startedAt: number;
-  /** Annotation controller.kubernetes.io/pod-deletion-cost: among pods of equal priority, the one with the lowest cost is evicted first. */
+  /** Annotation controller.kubernetes.io/pod-deletion-cost: among a group's members of equal priority, those with the lowest cost are evicted first. */
   readonly deletionCost: number;
   /** Whether a controller owns the pod and recreates it. */
   readonly isControlled: boolean;

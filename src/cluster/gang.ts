@@ -83,9 +83,12 @@ export interface GangView {
   readonly startsAnew: boolean;
   /**
    * Number of members that count toward the quorum: bound and planned ones, and once the group has started also succeeded and stranded
-   * ones. Giving up stranded members is Kubernetes' task.
+   * ones. Giving up stranded members is Kubernetes' task. Members with the mark of a preemption do not count, because they are about to be
+   * deleted: no replacement may rely on them. If the mark is taken back, they count again.
    */
   readonly counted: number;
+  /** `counted`, and the members that do not count only because of a mark. They are on their nodes until they are deleted. */
+  readonly present: number;
   /** Number of further members that must be placed together; 0 once the quorum is reached. */
   readonly missing: number;
   /**
@@ -100,10 +103,14 @@ export interface GangView {
   readonly comesFirst: boolean;
   /** Returns the number of members in a state. */
   count(state: MemberState): number;
+  /** Returns how many of the members in a state have the mark of a preemption. */
+  countMarked(state: 'bound' | 'stranded'): number;
   /** Returns the state of a member; undefined for a pod that is not a member. */
   stateOf(uid: string): MemberState | undefined;
   /** Returns whether the member is included in `counted`. */
   counts(uid: string): boolean;
+  /** Returns whether the member is included in `present`. */
+  isPresent(uid: string): boolean;
 }
 
 /** Iteration orders of a gang's maps, to restore them after a rollback. */
@@ -152,6 +159,8 @@ export class Gang implements GangView {
     leaving: 0,
     former: 0,
   };
+  /** state -> number of members with the mark of a preemption */
+  readonly #marked = { bound: 0, stranded: 0 };
   /** quorum -> number of members, on nodes or succeeded, that were bound while the group had this quorum */
   readonly #boundByQuorum = new Map<number, number>();
 
@@ -163,12 +172,27 @@ export class Gang implements GangView {
     return this.#counts[state];
   }
 
+  countMarked(state: 'bound' | 'stranded'): number {
+    return this.#marked[state];
+  }
+
   get counted(): number {
+    const { bound, stranded } = this.#marked;
+    return this.present - bound - (this.started ? stranded : 0);
+  }
+
+  get present(): number {
     const { bound, planned, succeeded, stranded } = this.#counts;
     return bound + planned + (this.started ? succeeded + stranded : 0);
   }
 
   counts(uid: string): boolean {
+    const state = this.#states.get(uid);
+    const mayBeMarked = state === 'bound' || state === 'stranded';
+    return this.isPresent(uid) && !(mayBeMarked && this.members.get(uid)!.preemptionMark !== undefined);
+  }
+
+  isPresent(uid: string): boolean {
     const state = this.#states.get(uid);
     if (state === 'succeeded' || state === 'stranded') return this.started;
     return state === 'bound' || state === 'planned';
@@ -314,8 +338,9 @@ export class Gang implements GangView {
     addCount(this.pendingBySchedulerName, pending.schedulerName, -1);
   }
 
-  #count({ plannedQuorum }: Pod, state: MemberState, change: 1 | -1): void {
+  #count({ plannedQuorum, preemptionMark }: Pod, state: MemberState, change: 1 | -1): void {
     this.#counts[state] += change;
+    if (preemptionMark !== undefined && (state === 'bound' || state === 'stranded')) this.#marked[state] += change;
     if (plannedQuorum === undefined || !quorumStates.has(state)) return;
     addCount(this.#boundByQuorum, plannedQuorum, change);
   }

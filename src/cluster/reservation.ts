@@ -36,10 +36,12 @@ function reservedPriority({ owner, plan, isExclusive = false }: Reservation): nu
   return isExclusive ? Infinity : (plan?.priority ?? owner.priority);
 }
 
+/** Returns whether the reservation is for `pod` itself or for a member of its gang. */
+export function isForOwnEntity(pod: Pod, { owner }: Reservation): boolean {
+  return owner.uid === pod.uid || (owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey);
+}
+
 /** Returns whether the reservation excludes `pod`. Members of one gang are planned together and do not exclude each other. */
 export function mustRespect(pod: Pod, reservation: Reservation): boolean {
-  const { owner } = reservation;
-  if (owner.uid === pod.uid) return false;
-  if (owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey) return false;
-  return reservedPriority(reservation) >= pod.priority;
+  return !isForOwnEntity(pod, reservation) && reservedPriority(reservation) >= pod.priority;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
@@ -44,6 +45,8 @@ export interface SchedulerProcessOptions {
   readonly drainMs?: number;
   /** As in SchedulerOptions. */
   readonly maxRepairGraceMs?: number;
+  /** Default: the process's real clock. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -52,7 +55,7 @@ export interface SchedulerProcessOptions {
  * UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
-  const { logger, configuration, plugins: own = [], drainMs = 1_000 } = options;
+  const { logger, configuration, plugins: own = [], drainMs = 1_000, clock = systemClock } = options;
   const { extenders: configurations } = configuration;
   const preempting = configurations.findIndex(({ preemptVerb }) => preemptVerb !== undefined);
   if (preempting >= 0) {
@@ -60,7 +63,6 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       `extenders[${preempting}].preemptVerb is not supported yet: remove it. Tutti does not call extenders for preemption`,
     );
   }
-  const clock = systemClock;
   const random = Math.random;
   const { endpoint, context } = options;
   const process = await openProcess({

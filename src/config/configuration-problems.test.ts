@@ -384,6 +384,26 @@ describe("kube-scheduler's rules", () => {
       'minCandidateNodesAbsolute must be at least 1 if minCandidateNodesPercentage is 0',
     ],
     [
+      'DefaultPreemption',
+      '{terminationSlackSeconds: 900}',
+      'terminationSlackSeconds must be less than maxNominationSeconds (got 900 and 900): otherwise no pod could terminate in time; lower it, or raise the other',
+    ],
+    [
+      'DefaultPreemption',
+      '{backoffSeconds: {initial: 7200}}',
+      'backoffSeconds.initial must not be more than max (got 7200 and 3600): lower initial, or raise max',
+    ],
+    [
+      'DefaultPreemption',
+      '{maxVictims: 2, maxVictimGroups: 3}',
+      'maxVictimGroups must not be more than maxVictims (got 3 and 2): a group has at least one pod; lower it, or raise maxVictims',
+    ],
+    [
+      'DefaultPreemption',
+      '{preemptionDelaySeconds: 86401}',
+      'preemptionDelaySeconds must be a whole number from 0 to 86400, not 86401',
+    ],
+    [
       'InterPodAffinity',
       '{hardPodAffinityWeight: 101}',
       'hardPodAffinityWeight must be a whole number from 0 to 100, not 101',

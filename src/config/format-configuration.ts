@@ -3,7 +3,7 @@ import { formatDuration } from '../base/format-duration.ts';
 import type { EnabledPlugin, PointPlugins } from '../framework/enabled-plugin.ts';
 import { extensionPoints } from '../framework/extension-point.ts';
 import { isObject } from '../plugins/argument-schema.ts';
-import { ownPlugins } from '../plugins/registry.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
 import { configurationGroup, configurationKind } from './configuration-schema.ts';
 import type { ExtenderConfiguration, ProfileConfiguration, SchedulerConfiguration } from './scheduler-configuration.ts';
 
@@ -68,7 +68,7 @@ function formatPoint({ enabled, disabled }: PointPlugins): object {
 }
 
 function formatPlugin({ name, weight }: EnabledPlugin): object {
-  const ours = ownPlugins.find((plugin) => plugin.name === name);
+  const ours = defaultPlugins.find((plugin) => plugin.name === name);
   const mayScore = ours === undefined || ours.points.includes('score');
   return { name, ...(weight !== undefined && (mayScore || weight > 1) && { weight }) };
 }
@@ -78,7 +78,7 @@ function formatArguments(plugins: readonly EnabledPlugin[]): readonly object[] {
   const names = new Set(plugins.map(({ name }) => name));
   return [...names].flatMap((name) => {
     const given = plugins.find((plugin) => plugin.name === name)?.args;
-    const ours = ownPlugins.find((plugin) => plugin.name === name);
+    const ours = defaultPlugins.find((plugin) => plugin.name === name);
     const args = given ?? ours?.arguments.read(undefined);
     if (args === undefined || (isObject(args) && given === undefined && Object.keys(args).length === 0)) return [];
     const isOurs = ours !== undefined && isObject(args);

@@ -189,8 +189,12 @@ describe('a warning', () => {
       '3:44: profiles[0].plugins.filter.disabled[0].name disables nothing: there is no plugin "NodeNam"; did you mean NodeName?',
     ],
     [
-      'profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60}}]}]',
+      'profiles: [{pluginConfig: [{name: DefaultPreemption}], plugins: {multiPoint: {disabled: [{name: DefaultPreemption}]}}}]',
       '3:29: profiles[0].pluginConfig[0].name has no effect: DefaultPreemption is not enabled in this profile',
+    ],
+    [
+      'profiles: [{plugins: {multiPoint: {enabled: [{name: DefaultPreemption}]}}, pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60, minCandidateNodesPercentage: 10}}]}]',
+      '3:124: profiles[0].pluginConfig[0].args.minCandidateNodesAbsolute has no effect: Tutti considers every node',
     ],
     [
       'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',

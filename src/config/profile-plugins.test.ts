@@ -16,6 +16,7 @@ const defaults = {
   queueSort: 'PrioritySort',
   preFilter: defaultsAt('preFilter'),
   filter: defaultsAt('filter'),
+  postFilter: 'DefaultPreemption',
   preScore: defaultsAt('preScore'),
   score: defaultsAt('score'),
   reserve: 'VolumeBinding, Coscheduling',
@@ -129,6 +130,7 @@ describe('the plugins of a profile', () => {
       'are only the enabled ones where all are disabled',
       {
         preEnqueue: undefined,
+        postFilter: undefined,
         preFilter: 'NodeName',
         filter: 'NodeName',
         preScore: undefined,
@@ -145,7 +147,7 @@ describe('the plugins of a profile', () => {
   });
 
   it('of kube-scheduler that Tutti does not have may be disabled without a warning', () => {
-    const text = `${header}profiles:\n- plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    const text = `${header}profiles:\n- plugins: {placementGenerate: {}, multiPoint: {disabled: [{name: GangScheduling}]}}`;
     expect(diagnosticsOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closestName } from '../base/closest-name.ts';
+import type { ObjectSchema } from '../plugins/argument-schema.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
@@ -44,6 +45,7 @@ export function readPluginConfig(
     checkVersion(given, its, [...place, 'args', 'apiVersion'], report);
     const read = its === undefined ? given : readArguments(its, given, [...place, 'args'], report);
     if (plugin !== undefined && read !== undefined && !isDeepStrictEqual(read, {})) args.set(name, read);
+    warnAboutNoEffect(its?.schema, given, [...place, 'args'], warn);
     if (plugin === undefined) unknownPlugin(name, [...place, 'name'], { known, report, warn });
   }
   return { args, places };
@@ -61,6 +63,20 @@ function readArguments(
     if (!(error instanceof PluginArgumentsError)) throw error;
     for (const { path: inner, problem } of error.problems) report([...path, ...inner], problem);
     return undefined;
+  }
+}
+
+/** Warns about arguments that are accepted for compatibility only. Defaults need no warning: a complete file contains them. */
+function warnAboutNoEffect(
+  schema: ObjectSchema | undefined,
+  given: unknown,
+  path: FieldPath,
+  warn: ReportDiagnostic,
+): void {
+  for (const [name, field] of Object.entries(schema?.properties ?? {})) {
+    if (!('noEffect' in field)) continue;
+    const value = fieldOf(given, name) ?? field.default;
+    if (value !== field.default) warn([...path, name], `has no effect: ${field.noEffect}`);
   }
 }
 

@@ -206,7 +206,8 @@ function isRegistration(value: unknown): value is EventRegistration {
   return typeof resource === 'string' && Array.isArray(actions) && (hint === undefined || typeof hint === 'function');
 }
 
-function isRuledOut(plugin: Plugin, demand: ResourceDemand): boolean {
+/** Returns whether the plugin rules the pods out. A plugin that fails does not. */
+export function isRuledOut(plugin: Plugin, demand: ResourceDemand): boolean {
   try {
     // Any other value counts as false.
     return (plugin.rulesOut!(demand) as unknown) === true;

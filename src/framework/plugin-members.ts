@@ -24,6 +24,7 @@ const members: Readonly<Record<keyof Plugin, boolean>> = {
   filterAll: true,
   domainsFor: true,
   postFilter: true,
+  preemptionLimits: false,
   preScore: true,
   score: true,
   scoreAll: true,

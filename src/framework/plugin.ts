@@ -8,6 +8,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
 import type { Nomination } from './dry-run.ts';
+import type { PreemptionLimits } from './preemption-limits.ts';
 import type { PreemptionPolicy } from './preemption-policy.ts';
 import type { ResourceDemand } from './resource-demand.ts';
 
@@ -151,6 +152,9 @@ export interface Plugin {
    */
   filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
 
+  /** For a plugin with PostFilter: how the scheduler carries out its preemptions. Absent fields have defaults. */
+  readonly preemptionLimits?: Partial<PreemptionLimits>;
+
   /**
    * Called when no plan was found for these pods, which must be placed together. Returns sets of nodes (`NodeView.index`), such as
    * topology domains, one of which must contain all pods that this plugin keeps together. The planner tries each set, the one with the
@@ -159,8 +163,9 @@ export interface Plugin {
   domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
 
   /**
-   * Runs once after the entity failed. The first plugin that returns a result ends the point. If the plugin throws, the entity shares its
-   * rejection with no other.
+   * Runs once after the entity failed. As in kube-scheduler, the first result that helps the entity ends the point: one with nominations, or
+   * with a policy by which the scheduler finds victims. Otherwise the verdict contains the messages of all plugins. If a plugin throws, no
+   * further one is called, and the entity shares its rejection with no other.
    */
   postFilter?(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | undefined;
 

@@ -14,27 +14,46 @@ export interface EvictionUnit {
   readonly pods: readonly Pod[];
   /** Highest priority of these pods. */
   readonly priority: number;
+  /** pod -> start, in seconds since the epoch, that stands for its own one in comparisons with pods of other units. Absent: all keep theirs. */
+  readonly starts?: ReadonlyMap<Pod, number> | undefined;
   /** How many pods may go without the others. */
   readonly surplus: number;
   /** Whether all pods may go together. */
   readonly mayGoWhole: boolean;
+  /** True: the pods are planned but not bound yet, so that they are not evicted: their plan is given up. */
+  readonly isPlanned?: true;
+}
+
+/** Why a pod must stay although its priority is lower. */
+export interface PodProtection {
+  /** Such as "that have run for less than 600s". */
+  readonly why: string;
+  /** When the pod may go without any other change, in milliseconds since the epoch. Absent: never. */
+  readonly until?: number;
 }
 
 /** Decides which pods may be evicted for others. */
 export interface PreemptionPolicy {
-  /** Returns why the pod must stay although its priority is lower, such as "that run for less than 10m"; undefined: it may go. */
-  protects(pod: Pod): string | undefined;
+  /** Returns why the pod must stay although its priority is lower; undefined: it may go. */
+  protects(pod: Pod): PodProtection | undefined;
   /**
-   * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet.
-   * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that.
+   * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet, and their plans cannot be given up.
+   * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that. `budgets`:
+   * namespace/name of disruption budgets that kept pods -> the lowest priority of these pods.
    */
-  skipped(pods: readonly Pod[], groups: readonly GangView[]): void;
+  skipped(pods: readonly Pod[], groups: readonly GangView[], budgets: ReadonlyMap<string, number>): void;
   /** False: no disruption budget exists, and `allowances` need not be called. */
   readonly hasBudgets: boolean;
-  /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help. */
+  /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help, if at all. */
   allowances(pod: Pod): readonly DisruptionAllowance[];
+  /** Returns why pods stay whose eviction would exceed this budget (namespace/name). Absent: they may go if no others help. */
+  budgetProtects?(budget: string): PodProtection;
   /** Maximum number of plans in one search. */
   readonly maxPlans: number;
+  /** Maximum number of pods to evict for one entity. Absent: no limit. */
+  readonly maxVictims?: number | undefined;
+  /** Maximum number of groups to evict whole for one entity. Absent: no limit. */
+  readonly maxVictimGroups?: number | undefined;
   /** Returns a text for the verdict. */
   describe(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string;
 }
@@ -53,6 +72,8 @@ export type PreemptionOutcome =
       readonly kind: 'found';
       /** Pods to evict. */
       readonly victims: readonly Pod[];
+      /** Number of pods that are planned but not bound yet, and whose plans are given up. */
+      readonly recalled: number;
       /** The groups that are evicted whole, or lose members beyond their quorum. */
       readonly gangs: readonly GangView[];
       /** Number of members that get a node. */
@@ -72,6 +93,13 @@ export type PreemptionOutcome =
     }
   /** Pods that must stay for this reason may be in the way. */
   | { readonly kind: 'protected'; readonly why: string }
+  /** The cheapest victims that the search found are more than the policy allows. */
+  | {
+      readonly kind: 'tooMany';
+      readonly victims: number;
+      /** Number of groups that would be evicted whole. */
+      readonly groups: number;
+    }
   /** The search ended before it found an answer. */
   | { readonly kind: 'ended'; readonly plans: number };
 

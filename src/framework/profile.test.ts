@@ -3,7 +3,7 @@ import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { CycleState } from './cycle-state.ts';
 import type { PointsConfiguration } from './enabled-plugin.ts';
-import type { Plugin } from './plugin.ts';
+import type { Plugin, PostFilterResult } from './plugin.ts';
 import { Profile } from './profile.ts';
 import { skip, Status } from './status.ts';
 
@@ -332,18 +332,31 @@ describe('Unreserve', () => {
 });
 
 describe('PostFilter', () => {
-  it('ends with the first plugin that returns a result', () => {
+  it('asks the plugins in order, until the caller has a result that helps or a plugin fails', () => {
+    const asked: string[] = [];
+    const answering = (name: string, answer: () => PostFilterResult | undefined): Plugin => ({
+      name,
+      postFilter: () => {
+        asked.push(name);
+        return answer();
+      },
+    });
     const profile = withBasics(
-      { name: 'One', postFilter: () => undefined },
-      { name: 'Two', postFilter: () => ({ message: 'two' }) },
-      { name: 'Three', postFilter: () => ({ message: 'three' }) },
+      answering('One', () => undefined),
+      answering('Two', () => ({ message: 'two' })),
+      answering('Three', bug),
+      answering('Four', () => ({ message: 'four' })),
     );
     const rejection = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
     const diagnosis = { pod, nodeCount: 0, rejection, plugins: new Set<string>() };
-    expect(profile.postFilter({ kind: 'pod', pod }, diagnosis)).toEqual({
-      plugin: 'Two',
-      result: { message: 'two' },
-    });
+    for (const answer of profile.postFilter({ kind: 'pod', pod }, diagnosis)) {
+      expect(answer).toEqual({ plugin: 'Two', result: { message: 'two' } });
+      break;
+    }
+    expect(asked).toEqual(['One', 'Two']);
+    const answers = [...profile.postFilter({ kind: 'pod', pod }, diagnosis)];
+    expect(answers).toMatchObject([{ plugin: 'Two' }, { code: 'Error', plugin: 'Three' }]);
+    expect(asked.slice(2)).toEqual(['One', 'Two', 'Three']);
   });
 });
 

@@ -4,6 +4,7 @@ import { BindingPoints } from './binding-points.ts';
 import type { SchedulingEntity, QueueKey } from './scheduling-entity.ts';
 import { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import { guardedPolicy } from './guarded-policy.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
 import { readCount, readPermitResult, readPostFilterResult, readRejection } from './plugin-answers.ts';
@@ -40,7 +41,7 @@ export interface FilterPlugin {
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: Map<string, number> };
 
-/** The first result of PostFilter, with the plugin that returned it. */
+/** A result of PostFilter, with the plugin that returned it. */
 export interface PostFilterAnswer {
   readonly plugin: string;
   readonly result: PostFilterResult;
@@ -285,21 +286,37 @@ export class Profile {
     return this.#at.postFilter;
   }
 
-  /** Returns the first result, or a Status when a plugin failed. */
-  postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterAnswer | Status | undefined {
-    if (this.postFilters.length === 0) return undefined;
-    const startedAt = this.begin();
-    for (const plugin of this.postFilters) {
-      const result = this.#calls.call(plugin, 'PostFilter', () =>
-        readPostFilterResult(plugin.postFilter!(schedulingEntity, diagnosis)),
-      );
-      if (result === undefined) continue;
-      this.ran('PostFilter', result instanceof Status ? result.code : 'Success', startedAt);
-      return result instanceof Status ? result : { plugin: plugin.name, result };
+  /**
+   * Yields the results of the plugins in order, or a Status when a plugin failed, which ends the point. As in kube-scheduler, the caller ends
+   * it at the first result that helps.
+   */
+  *postFilter(
+    schedulingEntity: SchedulingEntity,
+    diagnosis: Diagnosis,
+  ): Generator<PostFilterAnswer | Status, void, undefined> {
+    if (this.postFilters.length === 0) return;
+    let outcome: Outcome = 'Success';
+    let spentMs = 0;
+    try {
+      for (const plugin of this.postFilters) {
+        const startedAt = this.begin();
+        const result = this.#calls.call(plugin, 'PostFilter', () =>
+          readPostFilterResult(plugin.postFilter!(schedulingEntity, diagnosis)),
+        );
+        spentMs += this.begin() - startedAt;
+        if (result === undefined) continue;
+        if (result instanceof Status) {
+          outcome = result.code;
+          yield result;
+          return;
+        }
+        const policy = result.policy && guardedPolicy(plugin, result.policy, this.#calls);
+        yield { plugin: plugin.name, result: policy === undefined ? result : { ...result, policy } };
+      }
+      outcome = 'Unschedulable';
+    } finally {
+      this.ran('PostFilter', outcome, this.begin() - spentMs);
     }
-    // As in kube-scheduler: no plugin returned a result.
-    this.ran('PostFilter', 'Unschedulable', startedAt);
-    return undefined;
   }
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {

@@ -9,6 +9,8 @@ interface Annotations {
   readonly default?: unknown;
   /** Description of a valid value that follows "must be", if the other keywords don't suffice: `a resource name such as "cpu"`. */
   readonly mustBe?: string;
+  /** The field is accepted for compatibility and has no effect. Says why, for a warning: "Tutti considers every node". */
+  readonly noEffect?: string;
   /** Validation beyond the keywords. Runs only if the keywords accept the value and everything in it. */
   readonly check?: (value: never, report: ReportProblem) => void;
 }

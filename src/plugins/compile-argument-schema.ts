@@ -22,7 +22,7 @@ const ajvOptions: Options = {
 
 /** Takes a millisecond, so keep the result. Throws for an invalid schema, which is a defect of the plugin. */
 export function compileArgumentSchema(schema: ObjectSchema): ArgumentValidator {
-  const ajv = new Ajv(ajvOptions).addVocabulary(['mustBe', 'check', 'uniqueBy']);
+  const ajv = new Ajv(ajvOptions).addVocabulary(['mustBe', 'noEffect', 'check', 'uniqueBy']);
   ajv.addKeyword({ keyword: 'rejected', schemaType: 'string', validate: () => false });
   const validate = ajv.compile(schema);
   return (value) => {

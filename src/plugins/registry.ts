@@ -144,6 +144,12 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     arguments: dynamicResourcesArguments,
   },
   {
+    name: 'DefaultPreemption',
+    factory: createDefaultPreemption,
+    points: ['postFilter'],
+    arguments: defaultPreemptionArguments,
+  },
+  {
     name: 'NodeResourcesBalancedAllocation',
     factory: createBalancedAllocation,
     points: ['preScore', 'score'],
@@ -177,15 +183,4 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   },
 ];
 
-/** Preemption. Not enabled by default yet. */
-export const defaultPreemption: DefaultPlugin = {
-  name: 'DefaultPreemption',
-  factory: createDefaultPreemption,
-  points: ['postFilter'],
-  arguments: defaultPreemptionArguments,
-};
-
-/** All plugins that come with Tutti. */
-export const ownPlugins: readonly DefaultPlugin[] = [...defaultPlugins, defaultPreemption];
-
-export const pluginRegistry: PluginRegistry = new Map(ownPlugins.map(({ name, factory }) => [name, factory]));
+export const pluginRegistry: PluginRegistry = new Map(defaultPlugins.map(({ name, factory }) => [name, factory]));

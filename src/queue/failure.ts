@@ -9,8 +9,8 @@ export interface Failure extends Omit<Rejection, 'isGang' | 'pending'> {
   /** True if plugins ruled the entity out without an attempt, so that its reported cause may be outdated. */
   readonly isStale?: boolean;
   /**
-   * uids of pods that the entity waits for. Their end does not wake it, and it is tried at most once a second: the one who waits for the
-   * last of them activates it. Absent: none.
+   * uids of pods whose end does not wake the entity, because the preemption that waits for the last of them activates it. If present, even if
+   * empty, the entity is tried at most once a second.
    */
   readonly awaited?: ReadonlySet<string> | undefined;
   /** Key of the equivalence class for which the rejection holds. Absent: it holds only for this entity. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
+import { withoutPreemption } from './testing/preemption-plugins.ts';
 
-const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: defaultPlugins, extra });
+const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: withoutPreemption, extra });
 
 /** Runs attempts until the active queue is empty. Returns the result of each. */
 async function drain(scheduling: Scheduling): Promise<string[]> {
@@ -342,7 +342,7 @@ describe('the representative of an equivalence class', () => {
 describe('profiles', () => {
   it('have separate equivalence classes', async () => {
     const c = new Scheduling({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       profiles: { 'default-scheduler': () => true, lax: ({ name }) => name !== 'TaintToleration' },
     });
     c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
@@ -395,7 +395,7 @@ describe('a changed pod is retried', () => {
 
   it('if an extender may read the changed fields, unless only the verdict changed', async () => {
     const outside = new AskedExtenders({ name: 'outside' });
-    const c = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
+    const c = new Scheduling({ plugins: withoutPreemption, ports: { extenders: outside } });
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'x', cpu: 1 });
     const reject = async (): Promise<void> => {

@@ -77,6 +77,10 @@ export class Profiles implements QueuePolicy {
     return this.#byName.has(schedulerName);
   }
 
+  named(schedulerName: string): Profile | undefined {
+    return this.#byName.get(schedulerName);
+  }
+
   /** Returns whether the profile of this name schedules gangs as a unit; false if no profile has the name. */
   decidesGangs(schedulerName: string): boolean {
     return this.#byName.get(schedulerName)?.gangPolicy !== undefined;

@@ -352,8 +352,8 @@ describe('a verdict', () => {
 
   it('is not written to a pod that already carries it', async () => {
     const { core, versions } = rejecting();
-    const [message, reason] = ['0/1 nodes are available: 1 Insufficient cpu.', 'Unschedulable'];
     await core.attempt();
+    const { message, reason } = core.harness.core.verdictOf('x')!;
     core.change('x', { resourceVersion: 'v2', podScheduled: { status: 'False', reason, message } });
     core.change('x', { resourceVersion: 'v3', podScheduled: { status: 'False', reason, message } });
     await core.settle();

@@ -100,7 +100,7 @@ export class SchedulerCore {
   }
 
   /** The preemptions that wait for their victims. */
-  get preemptions(): Pick<Preemptions, 'inFlight' | 'promisedTo' | 'stuckFor'> {
+  get preemptions(): Pick<Preemptions, 'inFlight' | 'promisedTo' | 'isStuck'> {
     return this.#attempts.preemptions;
   }
 

@@ -7,6 +7,7 @@ import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { Queueing } from '../testkit/queueing.ts';
 import type { SchedulerCore } from './scheduler-core.ts';
 import { evictingLower, evictionsFor } from './testing/evicting-lower.ts';
+import { withoutPreemption } from './testing/preemption-plugins.ts';
 
 const nodeNames = ['a', 'b'];
 
@@ -197,7 +198,7 @@ it('no gang that fits or could preempt stays unschedulable, although equal gangs
   for (let seed = 1; seed <= runs(300) && lost.length === 0; seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-    const core = new Queueing({ plugins: [...defaultPlugins, evictingLower], seed });
+    const core = new Queueing({ plugins: [...withoutPreemption, evictingLower], seed });
     const { cluster, preempted: evicted } = core.harness;
     const { core: scheduler } = core.harness;
     let serial = 0;

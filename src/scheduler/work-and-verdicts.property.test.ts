@@ -14,6 +14,7 @@ import type { NodeOptions } from '../testkit/builders/node.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 import type { CycleResult } from './cycle/cycle-result.ts';
+import type { PodVerdict } from './ports.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 
 /** Rejects by a label that it does not sign, as Permit plugins may. */
@@ -111,6 +112,14 @@ class World {
             return Promise.resolve('written');
           },
         },
+        // Victims terminate at once.
+        evictor: {
+          mark: ({ uid }) => Promise.resolve(this.core.harness.cluster.pod(uid) !== undefined),
+          evict: ({ uid }) =>
+            Promise.resolve().then(() => {
+              this.core.removePod(uid);
+            }),
+        },
         ...(this.#outside !== undefined && { extenders: this.#outside }),
       },
     });
@@ -120,10 +129,11 @@ class World {
     return from[Math.floor(this.random() * from.length)]!;
   }
 
-  #echo({ uid }: Pod, { reason, message }: Verdict): void {
+  #echo({ uid }: Pod, { reason, message, nominatedNodeName }: PodVerdict): void {
     if (this.core.harness.cluster.openPod(uid) === undefined) return;
     const podScheduled = { status: 'False', reason, message };
-    this.core.change(uid, { podScheduled, resourceVersion: `w${this.#versions++}` });
+    const nomination = nominatedNodeName === undefined ? {} : { nominatedNodeName };
+    this.core.change(uid, { podScheduled, ...nomination, resourceVersion: `w${this.#versions++}` });
   }
 
   /** Delivers the PodGroup status that the controller writes. */
@@ -166,6 +176,11 @@ class World {
 
   addPod(options: PodOptions): void {
     this.pod(`p${this.#made++}`, options);
+  }
+
+  /** Removes all pods that are being deleted. */
+  terminateAll(): void {
+    for (const name of this.pods) if (this.core.harness.cluster.pod(name)?.deleting === true) this.core.removePod(name);
   }
 
   /** Runs attempts until the active queue is empty. */
@@ -555,6 +570,7 @@ for (const options of worlds) {
           world.echoGroups();
         }
         world.isSlow = false;
+        world.terminateAll();
         await world.later();
         world.echoGroups();
         await world.later();

@@ -138,7 +138,7 @@ describe('TestScheduler', () => {
     [
       'bound',
       () => scheduler.expectBound('no'),
-      'expected pod no to be bound, but it is rejected by Gate: 0/1 nodes are available: not this one.',
+      'expected pod no to be bound, but it is rejected by Gate, DefaultPreemption: 0/1 nodes are available: not this one. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
     ],
     [
       'bound elsewhere',

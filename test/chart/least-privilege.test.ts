@@ -189,7 +189,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
   });
 
   it('works without the binding in kube-system, and logs that', async () => {
-    const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
+    const values = { ...allRights('unbound'), rbac: { authReader: false } };
     await RightsStory.play(await install('unbound', values, 'reader'), async (story) => {
       const isLogged = story.logged.lines.some(({ message }) => message.startsWith('cannot read certificates'));
       return isLogged ? missingFrom(story, 'unbound') : 'nothing is logged';

@@ -14,7 +14,6 @@ import {
   defaultProfile,
 } from '../../src/config/scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from '../../src/config/scheduler-configuration.ts';
-import { defaultPreemption } from '../../src/plugins/registry.ts';
 import { defaultSecureServing } from '../../src/serving/secure-serving-options.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { expectBound, nodeOf } from '../expect/expect-bound.ts';
@@ -33,7 +32,6 @@ const nudgeEveryMs = 250;
 /** Returns values with which the chart grants all the permissions that it can grant. */
 export function allRights(namespace: string): object {
   return {
-    rbac: { preemption: true },
     metrics: { readers: [{ name: 'reader', namespace }] },
     config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] },
   };
@@ -181,9 +179,8 @@ export class RightsStory {
     };
     const ports = await freePorts(4);
     const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
-    const profile = defaultProfile(schedulerName);
     const configuration = defaultConfiguration({
-      profiles: [{ ...profile, plugins: [...profile.plugins, { name: defaultPreemption.name }] }],
+      profiles: [defaultProfile(schedulerName)],
       clientConnection: { qps: 0, burst: 1 },
       leaderElection: election('tutti-scheduler', namespace),
       podBackoff: { initialMs: 50, maxMs: 200 },

@@ -13,7 +13,6 @@ describe('docs/rbac.md', () => {
     [
       'everything that adds rights',
       {
-        rbac: { preemption: true },
         metrics: { readers: [{ name: 'a', namespace: 'b' }] },
         config: { extenders: [{ urlPrefix: 'http://x', bindVerb: 'bind' }] },
       },

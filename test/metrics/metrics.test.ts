@@ -130,7 +130,9 @@ test('ME1 a plugin may have any name', async () => {
   core.pod({ name: 'p', cpu: 1 });
   await core.attempt();
   const samples = await samplesOf(core.harness.registry);
-  expect(valueOf(samples, 'scheduler_plugin_evaluation_total', { plugin: name, extension_point: 'Filter' })).toBe(1);
+  expect(
+    valueOf(samples, 'scheduler_plugin_evaluation_total', { plugin: name, extension_point: 'Filter' }),
+  ).toBeGreaterThan(0);
   expect(valueOf(samples, 'scheduler_unschedulable_pods', { plugin: name })).toBe(1);
 });
 

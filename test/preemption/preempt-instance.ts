@@ -1,5 +1,5 @@
 import { projectListed } from '../../src/api/listed-object.ts';
-import { defaultPlugins, defaultPreemption } from '../../src/plugins/registry.ts';
+import { defaultPlugins } from '../../src/plugins/registry.ts';
 import type { PodOptions } from '../../src/testkit/builders/pod.ts';
 import { Queueing } from '../../src/testkit/queueing.ts';
 import { gpuResource, hostnameLabel, reservedTaint } from '../simulation/checks/plain-objects.ts';
@@ -26,7 +26,7 @@ export interface Answer {
 export function preemptInstance(instance: Instance): Answer {
   const scheduler = new Queueing(
     {
-      plugins: [...defaultPlugins, defaultPreemption],
+      plugins: defaultPlugins,
       binder: { bind: () => new Promise(() => undefined) },
     },
     'listing',

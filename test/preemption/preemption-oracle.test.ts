@@ -22,7 +22,7 @@ function fitsByForce(instance: Instance, cluster: PlainCluster, plan: MemberNode
 }
 
 describe.each(families)('preemption by $name', (family) => {
-  it('is never in vain, never missed, and evicts no pod that could stay', async () => {
+  it('PE42 - is never in vain, never missed, and evicts no pod that could stay', async () => {
     const { counts, seeds } = await measurePreemption(family, 1, runs(300));
     expect(mustNotHappen.filter((name) => seeds[name].length > 0).map((name) => [name, seeds[name]])).toEqual([]);
     expect(Math.min(counts.preempts, counts.rejected)).toBeGreaterThan(0);

@@ -99,7 +99,7 @@ export const brokenBindings = {
     const rivals: string[] = [];
     proxy.fault = onBindings(async (binding) => {
       if (binding !== 2) return undefined;
-      rivals.push(await stage.createPod('rival', { cpu: 1, priority: 'high' }));
+      rivals.push(await stage.createPod('rival', { cpu: 1, priority: 'never' }));
       await expectVerdict(stage.record, rivals, { reason: 'Unschedulable' });
       return statusAnswer(422, 'Invalid', 'rejected for a test');
     });

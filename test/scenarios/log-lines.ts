@@ -11,6 +11,8 @@ export interface LogLine {
 /** A logger that keeps its lines, so that a test can read what an operator would. */
 export class LogLines implements Logger {
   readonly lines: LogLine[] = [];
+  /** Messages of errors that the scenario causes on purpose. */
+  readonly expected: string[] = [];
 
   /** Resolves with the first line, past or future, for which `matches` holds. */
   async until(matches: (line: LogLine) => boolean, withinMs: number = hangsMs): Promise<void> {
@@ -23,7 +25,10 @@ export class LogLines implements Logger {
   internalErrors(): string[] {
     const isInternal = ({ level, message, fields }: LogLine): boolean =>
       (level === 'error' && !message.startsWith('cannot reach the API server')) || fields.kind === 'handler';
-    return this.lines.filter(isInternal).map((line) => `logged: ${JSON.stringify(line)}`);
+    const isUnexpected = ({ message }: LogLine): boolean => !this.expected.some((start) => message.startsWith(start));
+    return this.lines
+      .filter((line) => isInternal(line) && isUnexpected(line))
+      .map((line) => `logged: ${JSON.stringify(line)}`);
   }
 
   debug(message: string, fields: LogFields = {}): void {

@@ -58,7 +58,7 @@ export const losses = {
         says: ['stay bound: its repairPolicy is KeepTrying'],
       });
       const equal = await stage.createPod('equal', { cpu: 1 });
-      const important = await stage.createPod('important', { cpu: 2, priority: 'high' });
+      const important = await stage.createPod('important', { cpu: 2, priority: 'never' });
       await expectVerdict(stage.record, [important], { reason: 'Unschedulable' });
       await stage.deletePod(rivals[0]!);
       await expectBound(stage.record, [important]);

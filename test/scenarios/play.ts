@@ -23,12 +23,13 @@ export function play(scenarios: Scenarios, open: OpenPlane = openEmbeddedPlane):
 }
 
 /**
- * Defines a test for each scenario, one after another on one running plane. Each test name begins with the name of the plane, because a
- * listed case belongs to the embedded plane only.
+ * Defines a test for each scenario, one after another on one running plane. The test name of a listed case begins with the name of the plane,
+ * because the case belongs to the embedded plane only.
  */
 export function playOn(planeName: string, plane: () => TestPlane, scenarios: Scenarios): void {
   for (const [id, scenario] of Object.entries(scenarios)) {
-    it(`${planeName}: ${nameOf(id, scenario)}`, () => scenario.run(plane()));
+    const name = nameOf(id, scenario);
+    it(caseOf(name) === undefined ? name : `${planeName}: ${name}`, () => scenario.run(plane()));
   }
 }
 

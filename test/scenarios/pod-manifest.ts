@@ -4,8 +4,11 @@ import type { PodAffinityRules, Toleration, TopologySpreadConstraint } from '../
 /** Not the default name, so that other schedulers on the plane ignore these pods. */
 export const schedulerName = 'tutti';
 
-/** PriorityClass -> value. The names are those of upstream's cases, plus one below all others. */
-export const priorities = { last: -100, low: 0, mid: 100, high: 1000 } as const;
+/** PriorityClass -> value. The names are those of upstream's cases, plus one below and one above all others, and `never`. */
+export const priorities = { last: -100, low: 0, mid: 100, high: 1000, never: 1000, highest: 2000 } as const;
+
+/** The PriorityClass with `preemptionPolicy: Never`. */
+export const neverPreempts: keyof typeof priorities = 'never';
 
 export interface PodOwner {
   readonly apiVersion: string;
@@ -38,6 +41,9 @@ export interface PodSpec {
   readonly claims?: readonly string[];
   /** The controller that would recreate it. */
   readonly owner?: PodOwner;
+  /** Seconds that it may take to terminate. Default: 0, so that a deleted pod is gone at once unless a simulated node runs it. */
+  readonly grace?: number;
+  readonly finalizers?: readonly string[];
   /** For simulated nodes and other uses. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -56,6 +62,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       name,
       namespace,
       labels: { ...spec.labels, ...(spec.group !== undefined && { [podGroupLabel]: spec.group }) },
+      ...(spec.finalizers !== undefined && { finalizers: spec.finalizers }),
       ...(spec.owner !== undefined && { ownerReferences: [{ ...spec.owner, controller: true }] }),
       annotations: {
         ...spec.annotations,
@@ -67,7 +74,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       priorityClassName: spec.priority ?? 'low',
       schedulerName: spec.schedulerName ?? schedulerName,
       restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 0,
+      terminationGracePeriodSeconds: spec.grace ?? 0,
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
       ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }),
       ...(spec.tolerations !== undefined && { tolerations: spec.tolerations }),

@@ -32,27 +32,24 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
     await rights?.close();
   });
 
-  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places, volumes]) {
+  for (const scenarios of [
+    gangs,
+    demo,
+    extra,
+    controller,
+    badInput,
+    brokenBindings,
+    losses,
+    places,
+    volumes,
+    preemption,
+  ]) {
     playOn('real', () => rights.plane, scenarios);
   }
 
-  describe('with rbac.preemption', () => {
-    let preempting: InstalledRights;
-
-    beforeAll(async () => {
-      preempting = await InstalledRights.install(plane(), 'tutti-preempting', { rbac: { preemption: true } });
-    });
-
-    afterAll(async () => {
-      await preempting?.close();
-    });
-
-    playOn('real', () => preempting.plane, preemption);
-  });
-
   it("the API server rejected no request of the chart's two ServiceAccounts for missing permissions in any of these scenarios", async () => {
     const audit = new ApiAudit(plane());
-    const calls = [...(await audit.callsFrom('tutti-system')), ...(await audit.callsFrom('tutti-preempting'))];
+    const calls = await audit.callsFrom('tutti-system');
     const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
     process.stderr.write(
       `\nwith the chart's RBAC permissions: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import type { BackoffPolicy } from '../../src/base/backoff.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { AlreadyExistsError, NotFoundError } from '../../src/client/api-errors.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
@@ -9,7 +10,6 @@ import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
-import { defaultPreemption } from '../../src/plugins/registry.ts';
 import { nodeObject } from '../../src/plane/nodes/node-object.ts';
 import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
@@ -20,7 +20,7 @@ import { historyProblems } from '../expect/history-problems.ts';
 import { ApiProxy } from '../planes/api-proxy.ts';
 import type { ProcessAccount, TestPlane } from '../planes/plane.ts';
 import { LogLines } from './log-lines.ts';
-import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
+import { neverPreempts, podManifest, priorities, schedulerName } from './pod-manifest.ts';
 import type { PodOwner, PodSpec } from './pod-manifest.ts';
 
 /**
@@ -57,7 +57,7 @@ export class Stage {
   static async open(plane: TestPlane): Promise<Stage> {
     const stage = new Stage(plane, await ClusterRecord.open(plane.client));
     try {
-      for (const [name, value] of Object.entries(priorities)) await stage.#createPriorityClass(name, value);
+      await Promise.all(Object.entries(priorities).map(([name, value]) => stage.#createPriorityClass(name, value)));
       await stage.#createNamespace(stage.namespace);
       return stage;
     } catch (error) {
@@ -122,14 +122,13 @@ export class Stage {
       readonly args?: Readonly<Record<string, object>>;
       /** Default: that of kube-scheduler. */
       readonly podBackoff?: BackoffPolicy;
-      /** Enables DefaultPreemption. */
-      readonly preempts?: boolean;
+      /** Default: the process's real clock. */
+      readonly clock?: Clock;
     } = {},
   ): Promise<RunningProcess> {
     this.#schedules = true;
     const profile = defaultProfile(schedulerName);
-    const enabled = options.preempts === true ? [...profile.plugins, defaultPreemption] : profile.plugins;
-    const plugins = enabled.map(({ name, weight }) => {
+    const plugins = profile.plugins.map(({ name, weight }) => {
       const plugin = { name, ...(weight !== undefined && { weight }) };
       const args = options.args?.[name];
       return args === undefined ? plugin : { ...plugin, args };
@@ -144,6 +143,7 @@ export class Stage {
         ...(options.podBackoff !== undefined && { podBackoff: options.podBackoff }),
       }),
       logger: this.logs,
+      ...(options.clock !== undefined && { clock: options.clock }),
     });
     this.#started.push(() => process.stop());
     return process;
@@ -297,7 +297,9 @@ export class Stage {
   }
 
   async #createPriorityClass(name: string, value: number): Promise<void> {
-    const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value };
+    const preemptionPolicy = name === neverPreempts ? 'Never' : 'PreemptLowerPriority';
+    const metadata = { name };
+    const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value, preemptionPolicy };
     await unlessExists(this.client.create('/apis/scheduling.k8s.io/v1/priorityclasses', object));
   }
 

@@ -33,7 +33,7 @@ export interface Contender {
   readonly name: ContenderName;
   /** Version, for readers of the results. */
   readonly version: string;
-  /** Returns how pods of a gang are marked as a group; `none` for single pods. */
+  /** Returns how pods of a gang are marked as a group; `none` if the workload has only single pods. */
   groupsFor(workload: Workload): GroupKind;
   /** Writes its configuration to the group's folder, and returns how to start it. */
   command(start: ContenderStart): Promise<ContenderCommand>;

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../../test/planes/real/ports.ts';
+import { usesGroups } from '../workload.ts';
 import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender, ContenderCommand, ContenderStart } from './contender.ts';
 
@@ -39,16 +40,19 @@ async function goSchedulerCommand(
   };
 }
 
-/** kube-scheduler: default settings for single pods; its own gang scheduling, which is disabled by default, for gangs. */
+/**
+ * kube-scheduler: default settings for single pods; its own gang scheduling, which is disabled by default, for gangs. The feature gate also
+ * enables preemption by gangs and of gangs.
+ */
 export function kubeScheduler(binary: string, version: string): Contender {
   return {
     name: 'kube-scheduler',
     version,
-    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'native'),
+    groupsFor: (workload) => (usesGroups(workload) ? 'native' : 'none'),
     command: (start) =>
       goSchedulerCommand(start, {
         binary,
-        flags: start.workload.gangSize === 1 ? [] : ['--feature-gates=GenericWorkload=true'],
+        flags: usesGroups(start.workload) ? ['--feature-gates=GenericWorkload=true'] : [],
       }),
   };
 }
@@ -58,7 +62,7 @@ export function schedulerPlugins(binary: string, version: string): Contender {
   return {
     name: 'scheduler-plugins',
     version,
-    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'label'),
+    groupsFor: (workload) => (usesGroups(workload) ? 'label' : 'none'),
     command: (start) =>
       goSchedulerCommand(start, {
         binary,

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import process from 'node:process';
 import { freePorts } from '../../../test/planes/real/ports.ts';
+import { usesGroups } from '../workload.ts';
+import type { Workload } from '../workload.ts';
 import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender } from './contender.ts';
 
@@ -16,8 +20,8 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
   return {
     name: 'tutti',
     version,
-    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'label'),
-    async command({ kubeconfigPath, workload }) {
+    groupsFor: (workload) => (usesGroups(workload) ? 'label' : 'none'),
+    async command({ group, kubeconfigPath, workload }) {
       const [port] = await freePorts(1);
       const profile =
         profileFolder === undefined
@@ -28,6 +32,8 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
               `--cpu-prof-name=${workload.id}-${Date.now()}.cpuprofile`,
             ];
       const { environment, nodeFlags } = firstLine(cliPath);
+      const configPath = join(group.folder, 'scheduler-config.json');
+      await writeFile(configPath, JSON.stringify(configuration(kubeconfigPath, workload)));
       return {
         command: '/usr/bin/env',
         args: [
@@ -37,15 +43,24 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
           ...profile,
           cliPath,
           'scheduler',
-          `--kubeconfig=${kubeconfigPath}`,
-          `--scheduler-name=${benchSchedulerName}`,
-          `--kube-api-qps=${apiLimits.qps}`,
-          `--kube-api-burst=${apiLimits.burst}`,
+          `--config=${configPath}`,
           `--secure-port=${port}`,
         ],
         readyUrl: `https://127.0.0.1:${port}/readyz`,
       };
     },
+  };
+}
+
+/** Preemption is enabled for the workloads that need it. */
+function configuration(kubeconfig: string, { victims }: Workload): object {
+  const plugins = { multiPoint: { enabled: [{ name: 'DefaultPreemption' }] } };
+  return {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    leaderElection: { leaderElect: false },
+    clientConnection: { kubeconfig, ...apiLimits },
+    profiles: [{ schedulerName: benchSchedulerName, ...(victims !== undefined && { plugins }) }],
   };
 }
 

@@ -10,15 +10,16 @@ export interface LoadTarget {
 /** Kind of group object, and how pods refer to it. */
 export type GroupKind = 'none' | 'label' | 'native';
 
+/** What exists before a run. It is the same for all schedulers with the same kind of group. */
+export interface Seed extends Pick<Workload, 'nodes' | 'nodeCpu' | 'victims'> {
+  /** Of the victims. */
+  readonly groups: GroupKind;
+}
+
 /** Requests from the benchmark to the load generator. The reply has the same kind, or `failed`. */
 export type LoadRequest =
-  /** Create the objects that are the same for all schedulers: the nodes, the namespace and the PodGroup CRD. */
-  | {
-      readonly kind: 'seed';
-      readonly target: LoadTarget;
-      readonly nodes: number;
-      readonly nodeCpu: number;
-    }
+  /** Create what exists before the run: the nodes, the namespaces, the PodGroup CRD and the pods of low priority. */
+  | ({ readonly kind: 'seed'; readonly target: LoadTarget; readonly schedulerName: string } & Seed)
   /** Create the groups and watch the pods, on a plane with these objects. */
   | {
       readonly kind: 'prepare';
@@ -45,7 +46,13 @@ export type LoadReply =
   /** Time when the first create was sent, and when the last one was answered, from `monotonicNow()`. */
   | { readonly kind: 'create'; readonly firstAt: number; readonly lastAt: number }
   | { readonly kind: 'await'; readonly complete: boolean }
-  | { readonly kind: 'report'; readonly pods: readonly PodTimes[]; readonly watchRestarts: number }
+  | {
+      readonly kind: 'report';
+      readonly pods: readonly PodTimes[];
+      /** Indexes of the victims that have been deleted, each at most once. */
+      readonly evicted: readonly number[];
+      readonly watchRestarts: number;
+    }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Times of the watch events of a pod. */

@@ -8,13 +8,14 @@ import { toError } from '../../../src/base/to-error.ts';
 import { monotonicNow } from '../monotonic-now.ts';
 import { fittingPods, gangOfEachPod, podCount } from '../workload.ts';
 import { ApiCaller } from './api-caller.ts';
-import type { GroupKind, LoadReply, LoadRequest } from './load-protocol.ts';
-import { groupManifest, groupPath, namespace, podManifest, podName } from './manifests.ts';
+import type { LoadReply, LoadRequest } from './load-protocol.ts';
+import { namespace, podIndex, podManifest, podName, podPath, victimNamespace } from './manifests.ts';
+import type { PodKind } from './manifests.ts';
 import { PodWatch } from './pod-watch.ts';
-import { seed, untilPodGroupsAreServed } from './seed.ts';
+import { createGroups, seed, untilPodGroupsAreServed } from './seed.ts';
 
 const connections = 32;
-const pods = `/api/v1/namespaces/${namespace}/pods`;
+const pods = podPath(namespace);
 
 class Load {
   readonly #request: Extract<LoadRequest, { kind: 'prepare' }>;
@@ -22,40 +23,48 @@ class Load {
   /** A separate connection, so that watch events do not wait behind responses. */
   readonly #watchCaller: ApiCaller;
   readonly #watch = new PodWatch();
+  readonly #victims = new PodWatch();
+  readonly #podKind: PodKind;
   #watchFailure: Error | undefined;
 
   constructor(request: Extract<LoadRequest, { kind: 'prepare' }>) {
     this.#request = request;
     this.#caller = new ApiCaller(request.target, connections);
-    this.#watchCaller = new ApiCaller(request.target, 1);
+    this.#watchCaller = new ApiCaller(request.target, 2);
+    const { workload, groups, schedulerName } = request;
+    this.#podKind = {
+      groups: workload.gangSize === 1 ? 'none' : groups,
+      schedulerName,
+      placing: workload.placing,
+      cpu: workload.podCpu,
+      priority: workload.victims === undefined ? undefined : 'high',
+    };
   }
 
   async prepare(): Promise<void> {
-    const { groups } = this.#request;
+    const { gangs, gangSize, victims } = this.#request.workload;
+    const { groups, priority } = this.#podKind;
     await untilPodGroupsAreServed(this.#caller);
-    if (groups !== 'none') await this.#createGroups(groups);
-    const list = (await this.#watchCaller.call('GET', `${pods}?limit=1`)) as { metadata: { resourceVersion: string } };
+    await createGroups(this.#caller, groups, namespace, gangs, gangSize, priority);
+    await this.#follow(this.#watch, pods);
+    if (victims !== undefined) await this.#follow(this.#victims, podPath(victimNamespace));
+  }
+
+  async #follow(watch: PodWatch, path: string): Promise<void> {
+    const list = (await this.#watchCaller.call('GET', `${path}?limit=1`)) as { metadata: { resourceVersion: string } };
     const open = (from: string): Promise<AsyncIterable<Uint8Array>> =>
-      this.#watchCaller.stream(`${pods}?watch=true&timeoutSeconds=7200&resourceVersion=${from}`);
-    this.#watch.follow(open, list.metadata.resourceVersion).catch((error: unknown) => {
+      this.#watchCaller.stream(`${path}?watch=true&timeoutSeconds=7200&resourceVersion=${from}`);
+    watch.follow(open, list.metadata.resourceVersion).catch((error: unknown) => {
       this.#watchFailure = toError(error);
     });
   }
 
-  async #createGroups(kind: Exclude<GroupKind, 'none'>): Promise<void> {
-    const { gangs, gangSize } = this.#request.workload;
-    await this.#caller.each(gangs, (gang) =>
-      this.#caller.call('POST', groupPath[kind], groupManifest(kind, gang, gangSize)),
-    );
-  }
-
   /** Creates the pods. Resolves when the watch has shown all of them. */
   async create(): Promise<LoadReply> {
-    const { workload, groups, schedulerName } = this.#request;
-    const gangOf = gangOfEachPod(workload);
+    const gangOf = gangOfEachPod(this.#request.workload);
     const firstAt = monotonicNow();
     await this.#caller.each(gangOf.length, (index) =>
-      this.#caller.call('POST', pods, podManifest(groups, schedulerName, index, gangOf[index]!, workload.placing)),
+      this.#caller.call('POST', pods, podManifest(this.#podKind, index, gangOf[index]!)),
     );
     const lastAt = monotonicNow();
     while (this.#watch.seen < gangOf.length) {
@@ -97,6 +106,7 @@ class Load {
     return {
       kind: 'report',
       watchRestarts: this.#watch.restarts,
+      evicted: [...this.#victims.deleted].map(podIndex),
       pods: Array.from({ length: podCount(this.#request.workload) }, (_, index) => {
         const { createdAt, boundAt } = this.#watch.timesOf(podName(index))!;
         return { gang: gangOf[index]!, createdAt, ...(boundAt !== undefined && { boundAt }) };

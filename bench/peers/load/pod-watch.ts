@@ -25,6 +25,8 @@ export type OpenPodWatch = (resourceVersion: string) => Promise<AsyncIterable<Ui
 export class PodWatch {
   /** pod name -> times of its first event, and of its first event as a bound pod */
   readonly #pods = new Map<string, SeenPod>();
+  /** names of deleted pods */
+  readonly #deleted = new Set<string>();
   #bound = 0;
   #lastBindAt: number | undefined;
   #restarts = 0;
@@ -59,6 +61,7 @@ export class PodWatch {
       throw new Error(`the watch of the pods failed: ${object.message}`);
     }
     const { name, resourceVersion } = object.metadata;
+    if (type === 'DELETED') this.#deleted.add(name);
     let pod = this.#pods.get(name);
     if (pod === undefined) this.#pods.set(name, (pod = { createdAt: at, boundAt: undefined }));
     if (pod.boundAt === undefined && object.spec?.nodeName !== undefined) {
@@ -80,6 +83,11 @@ export class PodWatch {
 
   get bound(): number {
     return this.#bound;
+  }
+
+  /** Returns the names of the pods that have been deleted. */
+  get deleted(): ReadonlySet<string> {
+    return this.#deleted;
   }
 
   get lastBindAt(): number | undefined {

@@ -32,6 +32,9 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (not $values.preemption.enabled) (include "tutti.runs" (dict "root" . "plugin" "DefaultPreemption")) -}}
+{{- $problems = append $problems "preemption.enabled is false, but a profile runs DefaultPreemption: disable the plugin there (plugins.multiPoint.disabled)" -}}
+{{- end -}}
 {{- $election := $values.config.leaderElection | default dict -}}
 {{- if and (hasKey $election "leaderElect") (ne (toString $election.leaderElect) (toString $values.scheduler.leaderElect)) -}}
 {{- $problems = append $problems (printf "config.leaderElection.leaderElect is %v and scheduler.leaderElect is %v, but they mean the same: set only scheduler.leaderElect" $election.leaderElect $values.scheduler.leaderElect) -}}

@@ -29,6 +29,9 @@
 {{- range $names -}}
 {{- $set = append $set (dict "name" .) -}}
 {{- end -}}
+{{- if and (eq $what "disabled") (not $.Values.preemption.enabled) (not (has "*" $names)) (not (has "DefaultPreemption" $names)) -}}
+{{- $set = append $set (dict "name" "DefaultPreemption") -}}
+{{- end -}}
 {{- if $set -}}{{- $_ := set $sets $what $set -}}{{- end -}}
 {{- end -}}
 {{- if $sets -}}{{- $_ := set $profile "plugins" (dict "multiPoint" $sets) -}}{{- end -}}

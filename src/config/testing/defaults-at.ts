@@ -1,8 +1,8 @@
 import type { ExtensionPoint } from '../../framework/extension-point.ts';
-import { defaultPlugins, ownPlugins } from '../../plugins/registry.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
 
 /** Names of Tutti's plugins, as messages list them. */
-export const pluginNames = ownPlugins.map(({ name }) => name).join(', ');
+export const pluginNames = defaultPlugins.map(({ name }) => name).join(', ');
 
 /** Returns the default plugins at a point, as `describeConfiguration` lists them: at score with their weights, or the given ones. */
 export function defaultsAt(

@@ -25,12 +25,15 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
   if (available >= minMember) return undefined;
   const gated = gang.count('gated');
   const stranded = gang.count('stranded');
+  const preempted = gang.countMarked('bound');
   const note =
     gated > 0
       ? `; ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`
       : stranded > 0
         ? `; ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
-        : '';
+        : preempted > 0
+          ? `; ${preempted} of the others ${preempted === 1 ? 'is' : 'are'} being preempted`
+          : '';
   return notReady(`PodGroup ${gang.key} has ${available} of the ${minMember} members it needs to start${note}`);
 }
 

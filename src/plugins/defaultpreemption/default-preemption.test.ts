@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Queueing } from '../../testkit/queueing.ts';
-import { defaultPlugins, defaultPreemption } from '../registry.ts';
+import { defaultPlugins } from '../registry.ts';
 
 /** Nodes of one zone: `a` has 2 cpu, the others 1. */
 class Waiting extends Queueing {
   constructor() {
-    super({ plugins: [...defaultPlugins, defaultPreemption] });
+    super({ plugins: defaultPlugins });
     for (const [name, cpu] of Object.entries({ a: 2, b: 1, c: 1 })) this.node({ name, cpu, labels: { zone: 'z' } });
   }
 

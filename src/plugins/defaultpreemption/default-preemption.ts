@@ -1,21 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PodDisruptionBudget } from '../../api/pod-disruption-budget.ts';
 import type { Pod } from '../../api/pod.ts';
-import { amountOf } from '../../api/resource-list.ts';
+import { amountOf, sameResources } from '../../api/resource-list.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
-import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
+import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
+import type { PodProtection, PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import { smallestAmounts } from '../../framework/resource-demand.ts';
 import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { readDefaultPreemptionArgs } from './default-preemption-args.ts';
+import { limitsOf, readDefaultPreemptionArgs } from './default-preemption-args.ts';
 import type { DefaultPreemptionArgs } from './default-preemption-args.ts';
 import { DisruptionBudgets } from './disruption-budgets.ts';
 import { describeOutcome } from './preemption-texts.ts';
 
 const name = 'DefaultPreemption';
-/** Maximum number of skipped pods to remember, and of groups. */
+const budgetChanges = { resource: 'PodDisruptionBudget', actions: ['Update', 'Delete'] } as const;
+/** Maximum number of skipped pods to remember, of groups and of budgets. */
 const maxSkipped = 10_000;
-const notEligible: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
+const never: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
+const surplus: PostFilterResult = { message: 'preemption: not eligible: the group has its minMember without the pod.' };
 
 /**
  * Preempts pods of lower priority for an entity that does not fit. The plugin decides which pods may go; the scheduler searches for the victims and
@@ -26,41 +31,66 @@ class DefaultPreemption implements Plugin {
   readonly reads = ['PodDisruptionBudget'] as const;
   readonly #cluster: ClusterLister;
   readonly #policy: PreemptionPolicy;
+  readonly #surplusPreempts: boolean;
+  readonly preemptionLimits: PreemptionLimits;
   /** uids of pods that a search skipped because they were being bound */
   #skipped = new Set<string>();
+  /** budget that kept pods from being evicted -> their lowest priority */
+  #budgets = new Map<string, number>();
+  readonly #keepsBudgets: boolean;
   /** keys of groups of which a search could not evict pods because others must stay */
   #held = new Set<string>();
 
   constructor(args: DefaultPreemptionArgs, handle: PluginHandle) {
     this.#cluster = handle.cluster;
+    this.#surplusPreempts = args.surplusPreempts;
+    this.preemptionLimits = limitsOf(args);
+    this.#keepsBudgets = args.podDisruptionBudgets === 'Enforce';
     const budgets = new DisruptionBudgets(handle.cluster.listed);
     this.#policy = {
       protects: (pod) => protection(pod, args, handle.clock.now()),
-      skipped: (pods, groups) => {
+      skipped: (pods, groups, kept) => {
         if (this.#skipped.size > maxSkipped) this.#skipped = new Set();
         for (const { uid } of pods) this.#skipped.add(uid);
         if (this.#held.size > maxSkipped) this.#held = new Set();
         for (const { key } of groups) this.#held.add(key);
+        if (this.#budgets.size > maxSkipped) this.#budgets = new Map();
+        for (const [budget, priority] of kept)
+          this.#budgets.set(budget, Math.min(priority, this.#budgets.get(budget) ?? Infinity));
       },
       get hasBudgets() {
         return budgets.areAny;
       },
       allowances: (pod) => budgets.of(pod),
+      ...(this.#keepsBudgets && {
+        budgetProtects: (budget: string) => ({ why: `protected by PodDisruptionBudget ${budget}` }),
+      }),
       maxPlans: args.maxPlans,
+      maxVictims: args.maxVictims || undefined,
+      maxVictimGroups: args.maxVictimGroups || undefined,
       describe: describeOutcome,
     };
   }
 
   /** What a search reads of the pod besides what other plugins read. Also what the hints read. */
-  sign({ priority, template }: Pod): string {
+  sign({ priority, podGroupKey, template }: Pod): string {
     const { requests, neverPreempts = false } = template;
-    return `${priority} ${neverPreempts} ${requests.ids.join(',')} ${requests.amounts.join(',')}`;
+    const mayBeSurplus = podGroupKey !== undefined && !this.#surplusPreempts;
+    return `${priority} ${neverPreempts} ${mayBeSurplus} ${requests.ids.join(',')} ${requests.amounts.join(',')}`;
   }
 
   postFilter(schedulingEntity: SchedulingEntity): PostFilterResult {
+    if (this.#isSurplus(schedulingEntity)) return surplus;
     const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-    if (pods.some(({ template }) => template.neverPreempts === true)) return notEligible;
+    if (pods.some(({ template }) => template.neverPreempts === true)) return never;
     return { message: '', policy: this.#policy };
+  }
+
+  /** Returns whether the entity is a member beyond the quorum of its group that must not preempt. */
+  #isSurplus(schedulingEntity: SchedulingEntity): boolean {
+    if (schedulingEntity.kind === 'gang' || this.#surplusPreempts) return false;
+    const { podGroupKey } = schedulingEntity.pod;
+    return podGroupKey !== undefined && this.#cluster.gang(podGroupKey)?.missing === 0;
   }
 
   /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */
@@ -82,10 +112,15 @@ class DefaultPreemption implements Plugin {
       {
         resource: 'AssignedPod',
         actions: ['Update', 'Delete'],
-        hint: (pod, event) => this.#mayRelease(event) || this.#fitsWithoutLower(pod, event),
+        hint: (pod, event) => this.#mayRelease(event) || this.#fitsOnlyWithoutLower(pod, event),
       },
       { resource: 'PodGroup', actions: ['Update', 'Delete'], hint: (_pod, event) => this.#mayRelease(event) },
-      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+      {
+        resource: 'Node',
+        actions: ['Add', 'Update'],
+        hint: (pod, event) => changesCapacity(event) && this.#fitsOnlyWithoutLower(pod, event),
+      },
+      ...(this.#keepsBudgets ? [{ ...budgetChanges, hint: this.#mayAllow }] : []),
     ];
   }
 
@@ -93,7 +128,7 @@ class DefaultPreemption implements Plugin {
   #isBoundNow(pod: Pod, event: ClusterEvent): boolean {
     if (this.#mayRelease(event)) return true;
     if (event.resource !== 'AssignedPod' || !this.#skipped.has(event.pod.uid)) return false;
-    return event.pod.priority < pod.priority && this.#fitsWithoutLower(pod, event);
+    return event.pod.priority < pod.priority && this.#fitsOnlyWithoutLower(pod, event);
   }
 
   /** Members may be evicted now if the group has more members, needs fewer, or lost those that must stay. */
@@ -102,14 +137,28 @@ class DefaultPreemption implements Plugin {
     return key !== undefined && this.#held.has(key);
   }
 
-  /** Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority. */
-  #fitsWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
+  /** A budget that kept pods of lower priority from being evicted may allow more now. */
+  readonly #mayAllow = (pod: Pod, event: ClusterEvent): boolean => {
+    if (event.resource !== 'PodDisruptionBudget') return false;
+    const { namespace, name } = event.object;
+    if ((this.#budgets.get(`${namespace}/${name}`) ?? Infinity) >= pod.priority) return false;
+    return mayAllowMore(event.object as PodDisruptionBudget, event.old as PodDisruptionBudget | undefined);
+  };
+
+  /**
+   * Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority, but not beside all pods. If
+   * they fit beside all, the plugin that rejected the pod for another reason knows which events help.
+   */
+  #fitsOnlyWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
     const nodeName = nodeNameIn(event);
     const node = nodeName === undefined ? undefined : this.#cluster.node(nodeName);
     if (node === undefined) return false;
     const { ids, amounts } = template.requests;
     const { requestedByPriority } = this.#cluster;
-    return ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id));
+    const isShort = ids.some((id, i) => amounts[i]! > node.free(id));
+    return (
+      isShort && ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id))
+    );
   }
 }
 
@@ -117,21 +166,38 @@ function keyOfGroup(event: ClusterEvent): string | undefined {
   return event.resource === 'PodGroup' ? event.gang.key : undefined;
 }
 
+function changesCapacity(event: ClusterEvent): boolean {
+  if (event.resource !== 'Node' || event.action === 'Delete') return false;
+  return event.old === undefined || !sameResources(event.old.allocatable, event.new.allocatable);
+}
+
 function nodeNameIn(event: ClusterEvent): string | undefined {
   if (event.resource === 'AssignedPod') return event.pod.nodeName;
   return event.resource === 'Node' && event.action !== 'Delete' ? event.new.name : undefined;
 }
 
+/** `old`: undefined if the budget was deleted. */
+function mayAllowMore(now: PodDisruptionBudget, old: PodDisruptionBudget | undefined): boolean {
+  if (old === undefined || now.disruptionsAllowed > old.disruptionsAllowed) return true;
+  return !isDeepStrictEqual([now.selector, now.disruptedPods], [old.selector, old.disruptedPods]);
+}
+
 /** Returns why the pod must not be evicted now. `now`: milliseconds since the epoch. */
 function protection(
   { template, priority, startedAt }: Pod,
-  { minRuntimeSeconds, protectedPriorityAtLeast = Infinity }: DefaultPreemptionArgs,
+  args: DefaultPreemptionArgs,
   now: number,
-): string | undefined {
-  if (template.isStatic === true) return 'that are static';
-  if (priority >= protectedPriorityAtLeast) return `with a protected priority of at least ${protectedPriorityAtLeast}`;
-  const isYoung = minRuntimeSeconds > 0 && now / 1000 - startedAt < minRuntimeSeconds;
-  return isYoung ? `that have run for less than ${minRuntimeSeconds}s` : undefined;
+): PodProtection | undefined {
+  const { minRuntimeSeconds, protectedPriorityAtLeast = Infinity } = args;
+  const maxGrace = args.maxNominationSeconds - args.terminationSlackSeconds;
+  if (template.isStatic === true) return { why: 'that are static' };
+  if (priority >= protectedPriorityAtLeast)
+    return { why: `with a protected priority of at least ${protectedPriorityAtLeast}` };
+  if (template.terminationGracePeriodSeconds > maxGrace)
+    return { why: `with a termination grace period of more than ${maxGrace}s` };
+  const until = (startedAt + minRuntimeSeconds) * 1000;
+  const isYoung = minRuntimeSeconds > 0 && now < until;
+  return isYoung ? { why: `that have run for less than ${minRuntimeSeconds}s`, until } : undefined;
 }
 
 export const createDefaultPreemption: PluginFactory = (args, handle) =>

@@ -14,20 +14,33 @@ function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): strin
       return of === 'pod' ? countedNodes(outcome.nodes) : notHelpfulText(outcome);
     case 'protected':
       return `would need pods ${outcome.why}`;
+    case 'tooMany':
+      return tooManyText(outcome);
     case 'ended':
       return `search cut short after ${outcome.plans} plans`;
   }
 }
 
-function foundText({ victims, gangs, members, terminating }: Extract<PreemptionOutcome, { kind: 'found' }>): string {
-  if (victims.length === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
+function foundText(outcome: Extract<PreemptionOutcome, { kind: 'found' }>): string {
+  const { victims, recalled, gangs, members, terminating } = outcome;
+  if (victims.length + recalled === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
   const of = gangs.length === 0 ? '' : ` (${gangs.map(({ key }) => `members of ${key}`).join(', ')})`;
-  return `evicting ${counted(victims.length, 'pod')}${of} to place ${counted(members, 'member')}`;
+  const evicting = victims.length === 0 ? [] : [`evicting ${counted(victims.length, 'pod')}`];
+  const recalling =
+    recalled === 0
+      ? []
+      : [`recalling ${counted(recalled, 'pod')} before ${recalled === 1 ? 'it is' : 'they are'} bound`];
+  return `${[...recalling, ...evicting].join(' and ')}${of} to place ${counted(members, 'member')}`;
 }
 
 function notHelpfulText({ placed, needed, candidates }: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
   if (candidates === 0) return 'no pods of lower priority';
   return `not helpful: ${placed} of ${needed} members fit even with ${counted(candidates, 'pod')} of lower priority gone`;
+}
+
+function tooManyText({ victims, groups }: Extract<PreemptionOutcome, { kind: 'tooMany' }>): string {
+  const whole = groups === 0 ? '' : ` (${counted(groups, 'whole group')} among them)`;
+  return `would need to evict ${counted(victims, 'pod')}${whole}, more than the configuration allows`;
 }
 
 /** kube-scheduler's text for a single pod. */

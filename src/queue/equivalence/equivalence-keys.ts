@@ -52,7 +52,7 @@ export class EquivalenceKeys {
     // Plugins that evaluate a particular gang must see each entity.
     if (profile.judgesUnsigned || this.#options.profiles.hints(schedulingEntity).concernsGangs) return undefined;
     // Bound members and reservations belong to a single entity.
-    if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
+    if (gang !== undefined && (gang.started || gang.present > 0 || gang.count('leaving') > 0)) return undefined;
     if (this.#hasReservation(members)) return undefined;
     /** pod key -> number of members with it */
     const counts = new Map<string, number>();

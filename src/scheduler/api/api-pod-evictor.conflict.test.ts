@@ -35,6 +35,23 @@ describe('a conflict on an eviction', () => {
   });
 });
 
+describe('a conflict on the delete of a victim', () => {
+  /** The server responds to each delete with a conflict, and the pod of this name has the uid. */
+  function evict(uid: string): Promise<void> {
+    const client = { delete: () => Promise.reject(conflict()), get: () => Promise.resolve({ metadata: { uid } }) };
+    const evictor = new ApiPodEvictor({ client: client as never, clock: new VirtualClock(), random: () => 0 });
+    return evictor.evict(pod, { mayBeSent: () => undefined, signal: never });
+  }
+
+  it('means that another pod has the name now, if it has another uid', async () => {
+    await expect(evict('another')).resolves.toBeUndefined();
+  });
+
+  it('does not count as a deleted pod if it is still there: an admission webhook may have sent it', async () => {
+    await expect(evict(pod.uid)).rejects.toBeInstanceOf(ConflictError);
+  });
+});
+
 it('a conflict on the status patch does not count as a deleted pod', async () => {
   const sent: string[] = [];
   const client = {

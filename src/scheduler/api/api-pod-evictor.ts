@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import { safeMessage } from '../../base/safe-text.ts';
 import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
+import type { Lane } from '../../client/lane.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodEvictor, ReleaseOutcome, RequestTerms } from '../ports.ts';
 
@@ -28,22 +29,26 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   mark(pod: Pod, message: string, terms: RequestTerms): Promise<boolean> {
-    return this.#setCondition(pod, 'True', message, terms);
+    return this.#setCondition(pod, 'True', message, { ...terms, lane: 'bind' });
   }
 
   async unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void> {
-    await this.#setCondition(pod, 'False', message, terms);
+    // Nothing waits for it, and a process that has just taken over may have to send many.
+    await this.#setCondition(pod, 'False', message, { ...terms, lane: 'condition' });
   }
 
   async evict(pod: Pod, terms: RequestTerms): Promise<void> {
     const { client } = this.#options;
     const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
     const deleteOptions = { preconditions: { uid: pod.uid } };
-    // The uid is a precondition of the delete, so a repeated conflict means that another pod has the name now.
-    await this.#unlessReplaced(
-      (error) => error instanceof NotFoundError || error instanceof ConflictError,
-      () => this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal),
-    );
+    try {
+      await this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) return;
+      // The uid is a precondition, so usually another pod has the name now. An admission webhook may respond with a conflict too.
+      if (error instanceof ConflictError && (await this.#isReplaced(pod, terms.signal))) return;
+      throw error;
+    }
   }
 
   async release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome> {
@@ -89,17 +94,6 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  /** Resolves to false if the call failed because the pod is gone or replaced. */
-  async #unlessReplaced(isGone: (error: unknown) => boolean, send: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await send();
-      return true;
-    } catch (error) {
-      if (isGone(error)) return false;
-      throw error;
-    }
-  }
-
   /** Also repeats a call once after a conflict, because a single one may come from a proxy. */
   async #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, random } = this.#options;
@@ -113,7 +107,12 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   /** Resolves to false if the pod is gone or was replaced. */
-  #setCondition(pod: Pod, status: 'True' | 'False', message: string, terms: RequestTerms): Promise<boolean> {
+  async #setCondition(
+    pod: Pod,
+    status: 'True' | 'False',
+    message: string,
+    options: RequestTerms & { readonly lane: Lane },
+  ): Promise<boolean> {
     const { client, clock } = this.#options;
     const condition = {
       type: 'DisruptionTarget',
@@ -123,10 +122,14 @@ export class ApiPodEvictor implements PodEvictor {
       lastTransitionTime: toKubernetesTime(clock.now()),
     };
     const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
-    const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
-    return this.#unlessReplaced(isOfAnotherPod, () =>
-      this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), terms.signal),
-    );
+    const call = { discardAnswer: true, ...options };
+    try {
+      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal);
+      return true;
+    } catch (error) {
+      if (isOfAnotherPod(error)) return false;
+      throw error;
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { setBindingTerms } from '../../framework/binding-terms.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult, NodeAssignment } from './binding-plan.ts';
+import { Recalls } from './recalls.ts';
 import { PluginWaits } from './plugin-waits.ts';
 import type { PluginWaitsOptions, Rejection } from './plugin-waits.ts';
 
@@ -69,9 +70,11 @@ interface Sending {
  * `bindSignal` aborts it; other plans are given up. Never throws: every outcome is reported.
  */
 export class BindingCycle {
+  readonly recalls: Recalls;
   readonly #options: BindingCycleOptions;
   readonly #waits: PluginWaits;
-  readonly #running = new Set<Promise<void>>();
+  /** plan -> its run */
+  readonly #running = new Map<BindingPlan, Promise<void>>();
   /** group key -> the plan that is about to start it, until the plan sends a Binding or can no longer be given up */
   readonly #starting = new Map<string, BindingPlan>();
   /** Failed assignments that the cluster cache still counts as planned: it is updated only between attempts. */
@@ -83,6 +86,8 @@ export class BindingCycle {
     this.#options = options;
     const { clock, permitWaited, signal } = options;
     this.#waits = new PluginWaits({ clock, permitWaited, signal, whyHopeless: (plan) => this.#whyHopeless(plan) });
+    const waits = this.#waits;
+    this.recalls = new Recalls({ waits, ended: (plan) => this.#running.get(plan) });
   }
 
   get running(): number {
@@ -126,13 +131,13 @@ export class BindingCycle {
   }
 
   start(plan: BindingPlan): void {
-    const run = this.#run(plan).finally(() => this.#running.delete(run));
-    this.#running.add(run);
+    const run = this.#run(plan).finally(() => this.#running.delete(plan));
+    this.#running.set(plan, run);
   }
 
   /** Resolves once no plan is running. */
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
   /** Resolves once no Binding is running. */
@@ -156,9 +161,10 @@ export class BindingCycle {
       revision: hasWaited ? undefined : revision,
       quorum: undefined,
     };
+    if (hasWaited) this.recalls.begin(plan);
     const rejected = await this.#waits.pass(plan, early);
     const decide = (): void => {
-      const rejection = rejected ?? this.#stopped();
+      const rejection = this.recalls.end(plan) ?? rejected ?? this.#stopped();
       if (rejection !== undefined) this.#giveUp(plan, sending, rejection);
       else this.#recheckAll(plan, sending, hasWaited);
       if (hasWaited) sending.revision = this.#options.revision();

@@ -55,6 +55,11 @@ export class PluginWaits {
     }
   }
 
+  /** Ends the wait of the plan. */
+  giveUp(plan: BindingPlan, why: Status): void {
+    for (const waiting of this.#waiting.get(keyOf(plan)) ?? []) if (waiting.plan === plan) waiting.giveUp(why);
+  }
+
   /**
    * Waits for Permit and PreBind while at least one member can be bound, and resolves with the first rejection. `early`: the assignments
    * with PreBind work. Never rejects.
@@ -63,7 +68,7 @@ export class PluginWaits {
     if (plan.waiting.length + early.length === 0) return undefined;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
-    const key = plan.assignments[0]!.pod.podGroupKey ?? '';
+    const key = keyOf(plan);
     const ofGroup = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, ofGroup);
     const waiting = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
@@ -125,6 +130,11 @@ export class PluginWaits {
     );
     return rejected;
   }
+}
+
+/** Returns the key under which a plan waits. */
+function keyOf({ assignments }: BindingPlan): string {
+  return assignments[0]!.pod.podGroupKey ?? '';
 }
 
 /** Returns why a wait for plugins ended early. */

@@ -17,7 +17,7 @@ import type { CycleResult } from './cycle-result.ts';
 export interface AttemptOutcomesOptions {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
-  readonly preemptions: Pick<Preemptions, 'awaitedBy' | 'carryOut' | 'committed'>;
+  readonly preemptions: Pick<Preemptions, 'awaitedBy' | 'committed'>;
   readonly metricsSnapshot: Pick<QueueMetricsSnapshot, 'rejected'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
   readonly logger: Logger;
@@ -75,7 +75,6 @@ export class AttemptOutcomes {
       }
       case 'rejected':
         this.#count(entity, profile, result, startedAt);
-        if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
         metricsSnapshot.rejected(entity, result.verdict.waitsFor);
         queue.failed(entity, { ...result.failure, awaited: preemptions.awaitedBy(entity.key) });
         this.#reportToClass(entity, result);

@@ -72,7 +72,8 @@ export class Attempts {
     const { reservations, rejections } = recovery;
     const preemptions = new Preemptions({
       ...{ intake, reservations, rejections, evictor, events, logger, signal },
-      victimSearch: new VictimSearch(cluster, planner),
+      victimSearch: new VictimSearch(cluster, planner, binding.recalls),
+      plans: binding.recalls,
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;
@@ -180,7 +181,10 @@ export class Attempts {
     if (extenderResults !== undefined && schedulingEntity.kind === 'gang')
       this.#recovery.extendersResponded(schedulingEntity.gang.key, extenderResults);
     const continuation = extenderResults && { extenderResults, startedAt: resumed.startedAt, rounds: resumed.rounds };
-    return yield* this.cycle.steps(entity, profile, budget, continuation);
+    const result = yield* this.cycle.steps(entity, profile, budget, continuation);
+    if (result.kind === 'rejected' && result.preemption !== undefined)
+      yield* this.preemptions.carryOut(schedulingEntity, result.preemption, budget);
+    return result;
   }
 
   /** Runs steps for this amount of work. Afterwards `open.result` is set if the attempt is decided. */

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { NodeInfo } from '../../cluster/node-info.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Planner } from '../placement/planning/planner.ts';
 
@@ -13,7 +13,7 @@ const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: s
  * Returns a core with a gang of three whose members each fit on two of three nodes, and a single pod on one of the nodes.
  */
 function crossed(seed: number): Queueing {
-  const core = new Queueing({ plugins: defaultPlugins, seed });
+  const core = new Queueing({ plugins: withoutPreemption, seed });
   for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
   const on = (...names: string[]) => ({
     requiredDuringSchedulingIgnoredDuringExecution: {
@@ -33,7 +33,7 @@ describe('what a gang waits for', () => {
     core.harness.written.findLast((written) => written.name === name)?.verdict.waitsFor;
 
   it('is capacity while only its own former members, which are terminating, block the nodes', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     for (const name of ['old-0', 'old-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', deleting: true });
@@ -43,7 +43,7 @@ describe('what a gang waits for', () => {
   });
 
   it('does not carry over from a gang of the same shape that its own pods blocked', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     core.group({ name: 'blue', minMember: 2 });
@@ -61,7 +61,7 @@ describe('what a gang waits for', () => {
       preFilter: (_state, { namespace }) =>
         namespace === 'poor' ? new Status('UnschedulableAndUnresolvable', 'the quota is used up') : undefined,
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [quota] });
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', namespace: 'poor', minMember: 2 });
@@ -79,7 +79,7 @@ describe('what a gang waits for', () => {
       name: 'Licence',
       preFilter: () => (isOpen ? undefined : new Status('UnschedulableAndUnresolvable', 'no licence is free')),
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [licence] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [licence] });
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', minMember: 2 });
@@ -114,7 +114,7 @@ describe('what a gang waits for', () => {
           ? undefined
           : new Status('Unschedulable', 'no cache on this node'),
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [nearCache] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [nearCache] });
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'cache', cpu: 1, nodeName: 'a', labels: { app: 'cache' } });
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
@@ -151,7 +151,7 @@ describe('what a gang waits for', () => {
         return undefined;
       },
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [fragile] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [fragile] });
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', minMember: 2 });
@@ -171,7 +171,7 @@ describe('what a gang waits for', () => {
         return undefined;
       },
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [reader] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [reader] });
     for (let i = 0; i < 1_200; i++) {
       core.node({ name: `n${i}`, cpu: 1 });
       core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
@@ -192,7 +192,7 @@ describe('what a gang waits for if plugins treat its members differently', () =>
     };
     const wrongSeeds: number[] = [];
     for (let seed = 1; seed <= 20; seed++) {
-      const core = new Queueing({ plugins: defaultPlugins, extra: [volumes], seed });
+      const core = new Queueing({ plugins: withoutPreemption, extra: [volumes], seed });
       for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
       core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
       core.group({ name: 'red', minMember: 2 });
@@ -204,7 +204,7 @@ describe('what a gang waits for if plugins treat its members differently', () =>
   });
 
   it('stays the same sentence while nodes that do not concern the gang change often', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     for (let i = 0; i < 1800; i++) {
       core.node({ name: `n${i}`, cpu: 1 });
       core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
@@ -229,7 +229,7 @@ describe('what a gang waits for if plugins treat its members differently', () =>
 
 describe('a group that lacks minResources', () => {
   it('does not make an event visit every node', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     const [nodes, groups] = [100, 30];
     for (let i = 0; i < nodes; i++) {
       core.node({ name: `n${i}`, cpu: 2 });
@@ -246,7 +246,7 @@ describe('a group that lacks minResources', () => {
   });
 
   it('never fits for that reason alone, without a dry run', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     for (let i = 0; i < 10; i++) core.node({ name: `n${i}`, cpu: 2 });
     for (let i = 0; i < 10; i++) core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
     core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
@@ -264,7 +264,7 @@ describe('members of more pod classes than the planner keeps tables for', () => 
       preFilter: (_state, { labels }) =>
         labels.quota === undefined ? undefined : new Status('Unschedulable', 'the quota is used up'),
     };
-    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    const core = new Queueing({ plugins: withoutPreemption, extra: [quota] });
     core.node({ name: 'a', cpu: 64 });
     core.group({ name: 'red', minMember: 5 });
     for (let i = 0; i < 5; i++)
@@ -283,7 +283,7 @@ describe('the end of a search without a proof', () => {
       const plan = yield* steps.apply(this, args);
       return plan.blocked === undefined ? plan : { ...plan, searchedPlacements: 1234 };
     });
-    const core = new Queueing({ plugins: defaultPlugins, extra });
+    const core = new Queueing({ plugins: withoutPreemption, extra });
     core.node({ name: 'a', cpu: 2 });
     return core;
   }

@@ -5,7 +5,7 @@ import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import { planAnnotations } from '../../api/pod.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import { entityInFlight } from '../testing/entity.ts';
 import { CoreHarness } from '../../testkit/core-harness.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
@@ -29,7 +29,7 @@ interface CountedCore {
 }
 
 function open(extra: readonly Plugin[] = [], options: Partial<CoreHarnessOptions> = {}): CountedCore {
-  const harness = new CoreHarness({ plugins: defaultPlugins, extra, ...options });
+  const harness = new CoreHarness({ plugins: withoutPreemption, extra, ...options });
   /** Each attempt opens one transaction, and so does each dry run. */
   const transactions = vi.spyOn(harness.cluster, 'begin');
   let attempts = 0;
@@ -249,7 +249,7 @@ describe('the feasibility of one gang', () => {
       filter: () => (schedulerName === 'ml' ? new Status('Unschedulable', 'not in this profile') : undefined),
     });
     const { harness, gang, attempt, dryRuns } = open([], {
-      plugins: [...defaultPlugins, { name: 'OneProfileOnly', factory }],
+      plugins: [...withoutPreemption, { name: 'OneProfileOnly', factory }],
       profiles: { ml: () => true, web: () => true },
     });
     harness.node({ name: 'a', cpu: 1 });
@@ -388,7 +388,7 @@ describe('a single pod that does not fit', () => {
 });
 
 it('charges one pass over the nodes per pod class if nodes must be checked one by one', async () => {
-  const core = new Scheduling({ plugins: defaultPlugins });
+  const core = new Scheduling({ plugins: withoutPreemption });
   for (let i = 0; i < 1000; i++) {
     core.node({ name: `n${i}`, cpu: 1 });
     core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });

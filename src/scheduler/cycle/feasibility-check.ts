@@ -81,7 +81,7 @@ export class FeasibilityCheck {
     // Members without a signature have to be checked one by one, which takes too long.
     if (podClasses === undefined) return 'unknown';
     const key =
-      profile.judgesUnsigned || demand.gang?.counted !== 0
+      profile.judgesUnsigned || demand.gang?.present !== 0
         ? undefined
         : `${keyOf(profile, demand, podClasses)}${this.#volumesOf(podClasses)}`;
     const cached = key === undefined ? undefined : this.#cached(key);

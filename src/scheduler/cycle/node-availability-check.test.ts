@@ -4,7 +4,7 @@ import { seededRandom } from '../../base/random.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
 import { Queueing } from '../../testkit/queueing.ts';
@@ -14,7 +14,7 @@ const cordoned: NodeOptions = { unschedulable: true, taints: ['node.kubernetes.i
 
 /** Returns a core with these nodes, which have 2 CPU each unless they say otherwise. */
 function world(nodes: Readonly<Record<string, NodeOptions>>, options: Partial<CoreHarnessOptions> = {}): Queueing {
-  const core = new Queueing({ plugins: defaultPlugins, ...options });
+  const core = new Queueing({ plugins: withoutPreemption, ...options });
   for (const [name, node] of Object.entries(nodes)) core.node({ name, cpu: 2, ...node });
   return core;
 }
@@ -280,7 +280,7 @@ it.each<[string, NodeOptions]>([
   ['uncordoned', cordoned],
   ['ready again', { taints: ['node.kubernetes.io/not-ready:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute'] }],
 ])('a gang starts once the nodes that it waits for are %s', async (_what, away) => {
-  const core = new Scheduling({ plugins: defaultPlugins });
+  const core = new Scheduling({ plugins: withoutPreemption });
   for (const name of ['a', 'b']) core.node({ name, cpu: 2, ...away });
   core.group({ name: 'red', minMember: 4 });
   core.members(4, { group: 'red', cpu: 1 });
@@ -300,7 +300,7 @@ it('claims that a gang would fit, or that it never fits, only if that is so once
   for (let seed = 1; seed <= runs(600); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-    const core = new Queueing({ plugins: defaultPlugins, seed });
+    const core = new Queueing({ plugins: withoutPreemption, seed });
     const names = ['a', 'b', 'c', 'd'].slice(0, 2 + Math.floor(random() * 3));
     const nodes = names.map((name) => ({ name, cpu: pick([2, 3, 4]), labels: { [name]: 'yes' } }));
     const away = (): NodeOptions =>

@@ -286,9 +286,10 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    if (profile.postFilters.length > 0 && budget.lacks(this.#options.cluster.nodes.length * postFilterPasses)) yield;
+    const nodeCount = this.#options.cluster.nodes.length;
+    if (profile.postFilters.length > 0 && budget.lacks(nodeCount * postFilterPasses)) yield;
     // Do not preempt for pods if an extender may then reject the freed nodes.
-    const mayPreempt = !isError && this.#options.extenders?.mayReject(members) !== true;
+    const mayPreempt = !isError && nodeCount > 0 && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
       ? yield* this.#options.preemptions.ask(
           { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf: this.#usableNodes(members) },

@@ -265,6 +265,30 @@ it('extenders get the same requests whether the attempt runs in steps or at once
   expect(await requestsWith(0)).toEqual(atOnce);
 });
 
+it('a gang preempts the same pods whether the attempt runs in steps or at once', async () => {
+  const preemptedWith = async (work: number): Promise<readonly unknown[]> => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    for (const name of ['a', 'b']) {
+      core.node({ name, cpu: 4 });
+      for (let i = 0; i < 4; i++) core.pod({ name: `${name}-${i}`, cpu: 1, priority: i, nodeName: name });
+    }
+    core.group({ name: 'red', minMember: 5 });
+    core.members(5, { group: 'red', cpu: 1, priority: 10 });
+    let pauses = 0;
+    let kind = core.harness.core.attempt(work)?.kind;
+    for (; kind === 'paused'; kind = core.harness.core.attempt(work)?.kind) pauses++;
+    expect(pauses > 20).toBe(work < Infinity);
+    await core.settle();
+    const reservations = [...core.harness.cluster.reservations()].map(
+      ({ owner, nodeName }) => `${owner.name} ${nodeName}`,
+    );
+    return [kind, core.harness.preempted, reservations, core.harness.core.verdictOf('red-0')?.message];
+  };
+  const atOnce = await preemptedWith(Infinity);
+  expect(atOnce[1]).toHaveLength(5);
+  expect(await preemptedWith(0)).toEqual(atOnce);
+});
+
 it('the algorithm duration excludes pauses, and the attempt duration includes them', async () => {
   const core = open();
   addGang(core);

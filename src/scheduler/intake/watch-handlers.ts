@@ -142,8 +142,7 @@ export class WatchHandlers {
   #setPod(known: Pod | undefined, pod: Pod): void {
     const old = known && this.#withOwnNomination(known, pod);
     if (old !== undefined && podsEqualForScheduling(old, pod) && !this.#mayAskElse(old, pod)) {
-      this.#cluster.setPod(pod);
-      if (this.#options.hasSynced()) this.#options.podSeen(pod.uid, pod);
+      this.#setEqualPod(old, pod);
       return;
     }
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
@@ -188,6 +187,19 @@ export class WatchHandlers {
     this.#options.podSeen(pod.uid, pod);
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
+  }
+
+  /** The mark of a preemption is no event, but the pod's group needs more members while it has one. */
+  #setEqualPod(old: Pod, pod: Pod): void {
+    const { podGroupKey: key } = pod;
+    const isMarkChanged = (old.preemptionMark === undefined) !== (pod.preemptionMark === undefined);
+    const needsBefore = isMarkChanged ? this.#needsOf(key) : undefined;
+    this.#cluster.setPod(pod);
+    if (!this.#options.hasSynced()) return;
+    const changesNeeds = isMarkChanged && !sameNeeds(needsBefore, this.#needsOf(key));
+    if (changesNeeds) this.#router.groupChanged(key!, 'PodUpdate', this.#instant(), true);
+    this.#options.podSeen(pod.uid, pod);
+    if (changesNeeds) this.#options.groupSeen(key!);
   }
 
   /**

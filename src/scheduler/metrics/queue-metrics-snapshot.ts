@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import type { Plugin } from '../../framework/plugin.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { sharedLook } from '../../observability/shared-look.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
@@ -25,7 +26,7 @@ interface CountedPlan {
 }
 
 interface CountedProfiles {
-  readonly all: Iterable<{ readonly schedulerName: string; readonly plugins: readonly { readonly name: string }[] }>;
+  readonly all: Iterable<{ readonly schedulerName: string; readonly plugins: readonly Plugin[] }>;
   of(schedulingEntity: SchedulingEntity): { readonly schedulerName: string };
   decidesGangs(schedulerName: string): boolean;
 }
@@ -139,16 +140,26 @@ class Rejections {
   /** profile -> plugin -> pods */
   readonly #pods = new Map<string, Map<string, number>>();
 
+  /** Names of the plugins whose events may help a pod that other plugins rejected. */
+  readonly #preempting = new Set<string>();
+
   /** Starts with 0 for every plugin, so that a series does not end when no pod waits any more. */
   constructor({ all }: CountedProfiles) {
     for (const { schedulerName, plugins } of all) {
-      this.#pods.set(schedulerName, new Map(plugins.map(({ name }) => [name, 0])));
+      const byPlugin = new Map<string, number>();
+      for (const { name, postFilter, filter } of plugins) {
+        if (postFilter !== undefined && filter === undefined) this.#preempting.add(name);
+        else byPlugin.set(name, 0);
+      }
+      this.#pods.set(schedulerName, byPlugin);
     }
   }
 
   add(profile: string, plugins: Iterable<string>, pods: number): void {
     const byPlugin = this.#pods.get(profile)!;
-    for (const plugin of plugins) if (plugin !== '') byPlugin.set(plugin, (byPlugin.get(plugin) ?? 0) + pods);
+    for (const plugin of plugins) {
+      if (plugin !== '' && !this.#preempting.has(plugin)) byPlugin.set(plugin, (byPlugin.get(plugin) ?? 0) + pods);
+    }
   }
 
   *all(): Iterable<{ plugin: string; profile: string; pods: number }> {

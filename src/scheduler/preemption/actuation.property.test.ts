@@ -1,12 +1,27 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
-import { ServerError } from '../../client/api-errors.ts';
-import { defaultPreemption } from '../../plugins/registry.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  ServerError,
+  TimeoutError,
+  TooManyRequestsError,
+} from '../../client/api-errors.ts';
 import type { Pod } from '../../api/pod.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
+import type { ChooseVictims } from '../testing/preemption-story.ts';
 
 const groups = ['blue', 'green'] as const;
+const answer = { reason: '', request: '', causes: [] };
+/** What the last try of a request may answer. */
+const errors = [
+  () => new ServerError('try later', { status: 500, ...answer }),
+  () => new ForbiddenError('no', { status: 403, ...answer }),
+  () => new ConflictError('modified', { status: 409, ...answer }),
+  () => new TooManyRequestsError('slower', { status: 429, ...answer }),
+  () => new TimeoutError('no response', { ambiguous: true }),
+];
 const minMember = 2;
 
 /** A random history of preemptions, with refusals, held requests, crashes and changes of both sides. */
@@ -17,17 +32,15 @@ class Story {
 
   constructor(seed: number) {
     this.#random = seededRandom(seed);
-    this.story = new PreemptionStory(
-      (schedulingEntity, bound) => {
-        const pods =
-          schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-        const lowest = Math.min(...pods.map(({ priority }) => priority));
-        const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-        const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
-        return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
-      },
-      seed % 2 === 0 ? defaultPreemption : undefined,
-    );
+    const choose: ChooseVictims = (schedulingEntity, bound) => {
+      const pods =
+        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+      const lowest = Math.min(...pods.map(({ priority }) => priority));
+      const { preemptions } = this.story.core.harness.core;
+      const lower = bound.filter((pod) => pod.priority < lowest && !preemptions.isStuck(pod));
+      return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
+    };
+    this.story = new PreemptionStory(seed % 2 === 0 ? 'DefaultPreemption' : choose);
     for (const name of ['a', 'b', 'c']) this.story.node(name, 3);
     for (const group of groups) {
       this.story.group(group, minMember);
@@ -55,10 +68,8 @@ class Story {
     switch (this.#below(12)) {
       case 0: {
         const share = this.#random() / 2;
-        story.fails = () =>
-          this.#random() < share
-            ? new ServerError('try later', { status: 500, reason: 'InternalError', request: '', causes: [] })
-            : undefined;
+        story.fails = () => (this.#random() < share ? errors[this.#below(errors.length)]!() : undefined);
+        story.loses = () => this.#below(3) === 0;
         break;
       }
       case 1:

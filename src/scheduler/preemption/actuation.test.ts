@@ -52,7 +52,7 @@ describe('victims', () => {
     expect(story.reserved).toEqual({ 'high-0': 'b' });
   });
 
-  it('PE13: the capacity of a victim that is gone is not lost to its replacement, which wakes no entity', async () => {
+  it('PE13 - the capacity of a victim that is gone is not lost to its replacement, which wakes no entity', async () => {
     const story = await twoNodes();
     await story.run();
     story.remove('old-a');
@@ -75,7 +75,7 @@ describe('victims', () => {
     });
   });
 
-  it('PE23: a pod that has taken the name of a victim is left alone', async () => {
+  it('PE23 - a pod that has taken the name of a victim is left alone', async () => {
     const story = await twoNodes();
     story.holds = (verb) => verb === 'delete';
     await story.run();
@@ -86,7 +86,7 @@ describe('victims', () => {
     expect(story.stored('old-a')).toMatchObject({ uid: again.uid, deleting: false });
   });
 
-  it('PE22: a victim that succeeds during its grace period does not count towards the quorum of its group', async () => {
+  it('PE22 - a victim that succeeds during its grace period does not count towards the quorum of its group', async () => {
     const story = oneGang(3);
     story.pod('high', { cpu: 4, priority: 1000 });
     await story.run();
@@ -98,7 +98,7 @@ describe('victims', () => {
 });
 
 describe('a preemption that ends early', () => {
-  it('PE14: is displaced whole by a higher priority, in the step in which that takes one of its nodes', async () => {
+  it('PE14 - is displaced whole by a higher priority, in the step in which that takes one of its nodes', async () => {
     const story = new PreemptionStory((schedulingEntity, bound) =>
       schedulingEntity.kind === 'gang' ? bound.filter(({ priority }) => priority === 0) : undefined,
     );
@@ -137,13 +137,13 @@ describe('a preemption that ends early', () => {
     expect(story.reserved).toEqual({ 'high-0': 'a', 'high-1': 'a' });
   });
 
-  it('PE15: a victim that does not terminate is named, avoided, and the pauses before the next preemption grow', async () => {
+  it('PE15 - a victim that does not terminate is named, avoided, and the pauses before the next preemption grow', async () => {
     const excluded: number[] = [];
     const story: PreemptionStory = new PreemptionStory((schedulingEntity, bound) => {
       if (schedulingEntity.kind !== 'pod' || schedulingEntity.pod.name !== 'high') return undefined;
-      const stuck = story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-      excluded.push(stuck.size);
-      const victims = bound.filter(({ uid, priority }) => priority === 0 && !stuck.has(uid));
+      const { preemptions } = story.core.harness.core;
+      excluded.push(bound.filter((pod) => preemptions.isStuck(pod)).length);
+      const victims = bound.filter((pod) => pod.priority === 0 && !preemptions.isStuck(pod));
       return victims.slice(0, 1);
     });
     for (const name of ['a', 'b', 'c']) {
@@ -188,7 +188,7 @@ describe('a preemption that ends early', () => {
     expect(story.reserved).toEqual({});
   });
 
-  it('PE15: pods of lower priority may use the capacity after the deadline', async () => {
+  it('PE15 - pods of lower priority may use the capacity after the deadline', async () => {
     const story = await twoNodes();
     await story.run();
     story.remove('old-a');
@@ -202,7 +202,7 @@ describe('a preemption that ends early', () => {
   it.each([
     ['cordoned', (story: PreemptionStory) => story.node('a', 1, { unschedulable: true })],
     ['deleted', (story: PreemptionStory) => story.removeNode('a')],
-  ])('PE16: a node that is %s ends the plan, and another begins at once', async (_change, apply) => {
+  ])('PE16 - a node that is %s ends the plan, and another begins at once', async (_change, apply) => {
     const story = new PreemptionStory((schedulingEntity, bound, { cluster }) =>
       schedulingEntity.kind === 'pod'
         ? bound
@@ -228,7 +228,7 @@ describe('a preemption that ends early', () => {
     expect(story.sent).toEqual(['mark old-a', 'delete old-a', 'mark old-b', 'delete old-b']);
   });
 
-  it('PE21: two entities of equal priority never wait for the same victim', async () => {
+  it('PE21 - two entities of equal priority never wait for the same victim', async () => {
     const story = new PreemptionStory();
     story.node('a', 2);
     story.pod('old', { cpu: 2, nodeName: 'a' });
@@ -262,7 +262,7 @@ describe('a preemption that ends early', () => {
     expect(story.stored('old')!.preemptionMark).toBeDefined();
   });
 
-  it('PE26: of two groups, the one whose eviction has begun is evicted to its end when the entity is deleted', async () => {
+  it('PE26 - of two groups, the one whose eviction has begun is evicted to its end when the entity is deleted', async () => {
     const story = new PreemptionStory();
     story.node('a', 4);
     for (const name of ['first', 'second']) {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 /** Makes labeled pods wait on Permit. */
 const waitingPermit: Plugin = {
@@ -23,7 +23,7 @@ const slow: Plugin = {
 for (const held of ['permit', 'preBind']) {
   /** A gang of two uses all capacity, and one member waits for a plugin. A pod without a group does not fit. */
   const waiting = async (): Promise<Scheduling> => {
-    const core = new Scheduling({ plugins: defaultPlugins, extra: [waitingPermit, slow] });
+    const core = new Scheduling({ plugins: withoutPreemption, extra: [waitingPermit, slow] });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 1, labels: { held } });

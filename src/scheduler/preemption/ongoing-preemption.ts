@@ -3,6 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
+import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
@@ -32,16 +33,30 @@ export interface Moment {
   readonly now: number;
 }
 
-/** How long an entity waits beyond the grace period of a victim, and the longest wait in total. */
-const slackMs = 60_000;
-const maxWaitMs = 15 * 60_000;
-
-/** Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if these victims are deleted now. */
-export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
-  let graceMs = 0;
-  for (const { template } of victims) graceMs = Math.max(graceMs, template.terminationGracePeriodSeconds * 1_000);
-  const ms = Math.min(graceMs + slackMs, since + maxWaitMs - now.monotonic);
+/**
+ * Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if those of these victims that are not terminating yet are deleted
+ * now.
+ */
+export function deadlineFor(
+  victims: readonly Pod[],
+  { terminationSlackMs, maxWaitMs }: PreemptionLimits,
+  now: Moment,
+  since: number = now.monotonic,
+): Moment {
+  let longestMs = victims.length === 0 ? 0 : -Infinity;
+  for (const { template, deletionTimestamp } of victims) {
+    const graceMs = template.terminationGracePeriodSeconds * 1_000;
+    longestMs = Math.max(longestMs, deletionTimestamp === 0 ? graceMs : deletionTimestamp * 1_000 - now.now);
+  }
+  const ms = Math.min(longestMs + terminationSlackMs, since + maxWaitMs - now.monotonic);
   return { monotonic: now.monotonic + ms, now: now.now + ms };
+}
+
+const overdueMs = 60_000;
+
+/** Returns whether the pod should have terminated so long ago that no entity waits for it. `now`: milliseconds since the epoch. */
+export function isOverdue({ deletionTimestamp }: Pod, now: number): boolean {
+  return deletionTimestamp > 0 && now > deletionTimestamp * 1_000 + overdueMs;
 }
 
 /** One preemption: what an entity has reserved, and for which pods it waits. */
@@ -49,19 +64,26 @@ export class OngoingPreemption {
   readonly key: EntityKey;
   readonly schedulingEntity: SchedulingEntity;
   readonly plan: PlanReservations;
-  /** uids of the pods that must leave, also of those that terminate for another reason */
-  readonly victimUids: ReadonlySet<string>;
+  /** uids of the pods that must leave, also of those that terminate for another reason or make way for another entity */
+  readonly victimUids: Set<string>;
   /** Those of them that are still in the cluster cache. */
   readonly waitingUids: Set<string>;
+  /** Those of them on nodes of the plan; undefined if none was. */
+  #inTheWay: Set<string> | undefined;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
+  /** uids of the victims that are planned but not bound yet */
+  readonly recalledUids: readonly string[];
   readonly message: string;
+  readonly limits: PreemptionLimits;
   readonly startedAt: number;
   /** When it is given up. Moves if a delete takes long. */
   deadline: Moment;
   /** True if an earlier process began it, so that only its nominations are known. */
   readonly isRecovered: boolean;
   state: PreemptionState;
+  /** True once something else has woken the entity in vain. With what that freed, it may fit before the last victim is gone. */
+  mayFitEarlier = false;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
 
@@ -69,7 +91,15 @@ export class OngoingPreemption {
     cluster: Cluster,
     options: Pick<
       OngoingPreemption,
-      'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline' | 'isRecovered'
+      | 'schedulingEntity'
+      | 'plan'
+      | 'units'
+      | 'recalledUids'
+      | 'message'
+      | 'limits'
+      | 'startedAt'
+      | 'deadline'
+      | 'isRecovered'
     > & {
       readonly victims: readonly Pod[];
     },
@@ -79,8 +109,13 @@ export class OngoingPreemption {
     this.plan = options.plan;
     this.victimUids = new Set(options.victims.map(({ uid }) => uid));
     this.waitingUids = new Set(this.victimUids);
+    const nodes = new Set(options.plan.nominations.map(({ nodeName }) => nodeName));
+    const inTheWay = options.victims.flatMap(({ uid, nodeName }) => (nodes.has(nodeName) ? [uid] : []));
+    this.#inTheWay = inTheWay.length === 0 ? undefined : new Set(inTheWay);
     this.units = options.units;
+    this.recalledUids = options.recalledUids;
     this.message = options.message;
+    this.limits = options.limits;
     this.startedAt = options.startedAt;
     this.deadline = options.deadline;
     this.isRecovered = options.isRecovered;
@@ -90,9 +125,33 @@ export class OngoingPreemption {
     this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
   }
 
+  /** Returns whether this preemption evicts the pod. */
+  evicts(uid: string): boolean {
+    return this.units.some(({ pods }) => pods.some((pod) => pod.uid === uid));
+  }
+
   /** True once all victims have left the cluster cache. */
   get isAlone(): boolean {
     return this.waitingUids.size === 0;
+  }
+
+  /** True once all victims on nodes of the plan have left the cluster cache. Other members of their groups may still run elsewhere. */
+  get isFreed(): boolean {
+    return this.#inTheWay === undefined ? this.isAlone : this.#inTheWay.size === 0;
+  }
+
+  /** From now on, it also waits for a pod on a node of the plan. */
+  await(uid: string): void {
+    this.victimUids.add(uid);
+    this.waitingUids.add(uid);
+    (this.#inTheWay ??= new Set()).add(uid);
+  }
+
+  /** A victim has left the cluster cache. Returns whether it was the last one, or the last one on the nodes of the plan. */
+  victimLeft(uid: string): boolean {
+    this.waitingUids.delete(uid);
+    const frees = this.#inTheWay?.delete(uid) === true && this.isFreed;
+    return frees || this.isAlone;
   }
 
   /** Number of victims that were evicted for it. */

@@ -2,17 +2,22 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { toError } from '../../base/to-error.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import { sortKeyOf } from '../sort-key.ts';
-import { deadlineFor, OngoingPreemption } from './ongoing-preemption.ts';
+import { deadlineFor, isOverdue, OngoingPreemption } from './ongoing-preemption.ts';
 import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
@@ -22,11 +27,13 @@ import type { Reservations } from './reservations.ts';
 import { isUsableFor } from './usable-node.ts';
 import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
+import type { WaitingPlans } from './waiting-plans.ts';
 
 export interface OngoingPreemptionsOptions {
   readonly intake: Intake;
   readonly reservations: Reservations;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly plans: WaitingPlans;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'ended'>;
   readonly logger: Logger;
@@ -40,6 +47,8 @@ export interface StartedPreemption {
   readonly message: string;
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and that other preemptions evict. */
+  readonly awaited: readonly Pod[];
   readonly deadline: Moment;
   /** True if an earlier process began it. */
   readonly isRecovered: boolean;
@@ -52,7 +61,7 @@ export interface PreemptionEnd {
   readonly note?: string;
   /** True if a repetition may fail in the same way, so that the entity must pause. */
   readonly isFailure?: boolean;
-  /** Pods that it must not wait for again. */
+  /** Pods that no entity must wait for any more. */
   readonly stuck?: readonly Pod[];
 }
 
@@ -71,6 +80,8 @@ export class OngoingPreemptions {
   readonly #byMember = new Map<string, OngoingPreemption>();
   /** uid of a victim -> the preemptions that wait for it */
   readonly #byVictim = new Map<string, Set<OngoingPreemption>>();
+  /** uids of pods that did not terminate in time, until they are gone. Otherwise each entity in turn would wait for them. */
+  readonly #stuck = new Set<string>();
   /** preemption, due at its deadline */
   readonly #deadlines: DueTimes<OngoingPreemption>;
   /** entity -> a pod of it to wake when it may preempt again */
@@ -105,6 +116,17 @@ export class OngoingPreemptions {
     return this.victims.has(uid) ? Infinity : undefined;
   }
 
+  /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
+  isStuck(pod: Pod): boolean {
+    return this.#stuck.has(pod.uid) || isOverdue(pod, this.#options.intake.clock.now());
+  }
+
+  /** Returns the uids of the pods that are being evicted for this priority or a higher one. */
+  promisedAtLeast(priority: number): ReadonlySet<string> {
+    const uids = [...this.#byVictim.keys(), ...this.victims.uids];
+    return new Set(uids.filter((uid) => (this.promisedTo(uid) ?? -Infinity) >= priority));
+  }
+
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
     let count = 0;
@@ -112,18 +134,26 @@ export class OngoingPreemptions {
     return count;
   }
 
-  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
-  start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
-    const { nominations, victims, deadline } = started;
-    const { intake, reservations } = this.#options;
-    const { cluster, clock } = intake;
+  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. Runs in steps. */
+  *start(
+    schedulingEntity: SchedulingEntity,
+    started: StartedPreemption,
+    budget: WorkBudget,
+  ): Yielding<OngoingPreemption> {
+    const { nominations, victims, awaited, deadline } = started;
+    const { intake, reservations, plans } = this.#options;
+    const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
-    reservations.keepPlan(plan);
-    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
+    yield* reservations.keepPlan(plan, budget);
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
+    const recalledUids = victims.flatMap(({ uid }) => (plans.isWaiting(uid) ? [uid] : []));
+    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false && !plans.isWaiting(uid));
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
       schedulerName,
+      keepsBudgets: limits.keepsBudgets,
       beneficiary: markedFor(schedulingEntity),
       observer: {
         evicted: (pod, unit) => this.#evicted(ongoing, pod, unit),
@@ -132,14 +162,15 @@ export class OngoingPreemptions {
         },
       },
     });
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units },
+      ...{ schedulingEntity, plan, units, recalledUids, limits, victims: [...victims, ...awaited] },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
     for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
-    for (const { uid } of victims) {
+    for (const uid of ongoing.victimUids) {
       const waiting = this.#byVictim.get(uid);
       if (waiting === undefined) this.#byVictim.set(uid, new Set([ongoing]));
       else waiting.add(ongoing);
@@ -152,6 +183,7 @@ export class OngoingPreemptions {
   /** Sends the marks, and then the deletes. Without victims, the entity is tried again. */
   async carryOut(ongoing: OngoingPreemption): Promise<void> {
     this.#events.started(ongoing);
+    void this.#recall(ongoing);
     if (ongoing.units.length === 0) {
       if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
       return;
@@ -165,23 +197,54 @@ export class OngoingPreemptions {
         return;
       }
       ongoing.state = { kind: 'evicting' };
-      for (const unit of ongoing.units) void unit.evict();
+      void this.#evict(ongoing);
     });
+  }
+
+  /** Gives up the plans of victims that are not bound yet. */
+  async #recall(ongoing: OngoingPreemption): Promise<void> {
+    const { intake, plans } = this.#options;
+    const { schedulingEntity, plan, recalledUids } = ongoing;
+    const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority)} before it was bound`;
+    await Promise.all(
+      recalledUids.map(async (uid) => {
+        await plans.recall(uid, why);
+        intake.gate.run(() => {
+          if (intake.cluster.isAssumed(uid)) return;
+          for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
+        });
+      }),
+    );
+  }
+
+  /** Evicts all victims at once. Within disruption budgets, one group after the other, because a budget may allow only some of them now. */
+  async #evict(ongoing: OngoingPreemption): Promise<void> {
+    const { units, limits } = ongoing;
+    for (const unit of units) {
+      if (ongoing.state.kind === 'ended') return;
+      const evicted = unit.evict();
+      if (limits.keepsBudgets && unit.gangKey !== undefined) await evicted;
+    }
   }
 
   /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
   displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
     const { cluster } = this.#options.intake;
     const hit = new Set<OngoingPreemption>();
-    for (const { pod, nodeName } of assignments) {
+    for (const [nodeName, there] of Map.groupBy(assignments, (each) => each.nodeName)) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const ongoing = this.#byMember.get(reservation.owner.uid);
         if (ongoing === undefined || ongoing.plan !== reservation.plan || ongoing.key === ownKey) continue;
-        if (!mustRespect(pod, reservation)) hit.add(ongoing);
+        if (there.some(({ pod }) => !mustRespect(pod, reservation))) hit.add(ongoing);
       }
     }
     for (const ongoing of hit) {
       if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;
+      const leaving = this.#leavingForOthers(ongoing);
+      if (leaving.length > 0 && this.#stillFits(ongoing, leaving)) {
+        for (const { uid } of leaving) this.#await(ongoing, uid);
+        continue;
+      }
       this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
     }
   }
@@ -202,9 +265,9 @@ export class OngoingPreemptions {
       if (others.size === 0) this.#byVictim.delete(uid);
     }
     this.victims.cancel(units);
+    for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
-      const uids = stuck.map(({ uid }) => uid);
-      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note, uids);
+      const notBefore = this.history.failed(schedulingEntity, ongoing.limits.backoff, clock.monotonic(), note);
       this.#pauses.set(key, notBefore, plan.owner);
     }
     const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
@@ -213,8 +276,25 @@ export class OngoingPreemptions {
     this.#events.ended(ongoing, outcome, note);
     verdicts.nominationsEnded(plan.nominations.map(({ pod }) => pod));
     reservations.endPlan(plan);
+    this.#stay([...ongoing.waitingUids].filter((uid) => !this.#isLeaving(uid)));
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
+  }
+
+  /**
+   * The entity asks for a preemption. Returns false if it must have been unschedulable for longer before its first one. It is then tried
+   * again when the time is over. `mayHelp`: otherwise nothing needs to wait.
+   */
+  mayBegin(schedulingEntity: SchedulingEntity, delayMs: number, mayHelp: () => boolean): boolean {
+    if (delayMs === 0) return true;
+    const now = this.#options.intake.clock.monotonic();
+    const note = `it must be unschedulable for ${delayMs / 1000} s first`;
+    const { notBefore } =
+      this.history.of(schedulingEntity) ?? this.history.delayed(schedulingEntity, now + delayMs, note);
+    if (notBefore <= now || !mayHelp()) return true;
+    const [pod] = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    this.#pauses.set(entityKeyOf(schedulingEntity), notBefore, pod!);
+    return false;
   }
 
   stop(): void {
@@ -225,13 +305,14 @@ export class OngoingPreemptions {
   /** The grace period begins now, which may be long after the start if many pods are evicted. */
   #evicted(ongoing: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
     this.#events.evicted(ongoing, pod, unit);
-    if (ongoing.state.kind === 'ended') return;
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    const deadline = deadlineFor([pod], now, ongoing.startedAt);
-    if (deadline.monotonic <= ongoing.deadline.monotonic) return;
-    ongoing.deadline = deadline;
-    this.#deadlines.set(ongoing, deadline.monotonic, undefined);
+    for (const waiting of this.#byVictim.get(pod.uid) ?? []) {
+      const deadline = deadlineFor([pod], waiting.limits, now, waiting.startedAt);
+      if (deadline.monotonic <= waiting.deadline.monotonic) continue;
+      waiting.deadline = deadline;
+      this.#deadlines.set(waiting, deadline.monotonic, undefined);
+    }
   }
 
   #endForError(ongoing: OngoingPreemption, error: Error): void {
@@ -245,6 +326,7 @@ export class OngoingPreemptions {
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.victims.podSeen(uid, pod);
     const isGone = pod === undefined || isTerminal(pod);
+    if (isGone) this.#stuck.delete(uid);
     if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
     if (!this.history.isEmpty && (isGone || pod.nodeName !== '')) this.#forget(`pod/${uid}`);
     const own = this.#byMember.get(uid);
@@ -269,11 +351,34 @@ export class OngoingPreemptions {
     }
   }
 
+  #isLeaving(uid: string): boolean {
+    return this.victims.has(uid) || this.#options.intake.cluster.pod(uid)?.deleting === true;
+  }
+
+  /** Pods are not evicted after all. Others that wait for them fit beside them without the entity that gave up, or they end too. */
+  #stay(uids: readonly string[]): void {
+    const waits = uids.flatMap((uid) => [...(this.#byVictim.get(uid) ?? [])].map((other) => ({ uid, other })));
+    const byOther = Map.groupBy(
+      waits.filter(({ uid, other }) => !other.evicts(uid)),
+      ({ other }) => other,
+    );
+    for (const [other, staying] of byOther) {
+      const rest = new Set(other.waitingUids);
+      for (const { uid } of staying) rest.delete(uid);
+      const { schedulingEntity, plan } = other;
+      if (this.#stillFits({ schedulingEntity, plan, waitingUids: rest })) {
+        for (const { uid } of staying) this.#victimLeft(other, uid);
+        continue;
+      }
+      const name = this.#options.intake.cluster.pod(staying[0]!.uid)?.key;
+      this.end(other, { outcome: 'abandoned', note: `pod ${name} is not evicted after all` });
+    }
+  }
+
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
     this.#byVictim.get(uid)!.delete(ongoing);
     if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
-    ongoing.waitingUids.delete(uid);
-    if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
+    if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
   }
 
   #wakeForCapacity({ plan }: OngoingPreemption): void {
@@ -294,24 +399,51 @@ export class OngoingPreemptions {
 
   #expire(ongoing: OngoingPreemption): void {
     const { clock, cluster } = this.#options.intake;
-    if (ongoing.isAlone && ongoing.isBeingBound) {
+    if (ongoing.isFreed && ongoing.isBeingBound) {
       this.#deadlines.set(ongoing, clock.monotonic() + bindingMs, undefined);
       return;
     }
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
     const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
-    this.end(ongoing, { outcome: 'expired', note, isFailure: true, stuck });
+    // A budget may allow the eviction next time.
+    const avoided = ongoing.limits.keepsBudgets ? stuck.filter(({ deleting }) => deleting) : stuck;
+    // Without pods to evict, nothing is in vain if it is tried again at once.
+    this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck: avoided });
   }
 
-  #stillFits({ schedulingEntity, plan, waitingUids }: OngoingPreemption): boolean {
+  /** Returns the pods on the nodes of the plan that are being evicted for other entities. */
+  #leavingForOthers({ plan, waitingUids }: OngoingPreemption): readonly Pod[] {
+    const { cluster } = this.#options.intake;
+    const nodes = new Set(plan.nominations.map(({ nodeName }) => nodeName));
+    return [...nodes].flatMap((name) =>
+      [...(cluster.node(name)?.pods.values() ?? [])].filter(
+        ({ uid }) => this.#byVictim.has(uid) && !waitingUids.has(uid),
+      ),
+    );
+  }
+
+  /** From now on, the preemption also waits for a pod that makes way for another entity, for as long as that does. */
+  #await(ongoing: OngoingPreemption, uid: string): void {
+    const waiting = this.#byVictim.get(uid)!;
+    for (const { deadline } of waiting)
+      if (deadline.monotonic > ongoing.deadline.monotonic) ongoing.deadline = deadline;
+    this.#deadlines.set(ongoing, ongoing.deadline.monotonic, undefined);
+    ongoing.await(uid);
+    waiting.add(ongoing);
+  }
+
+  #stillFits(
+    { schedulingEntity, plan, waitingUids }: Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'waitingUids'>,
+    leavingForOthers: readonly Pod[] = [],
+  ): boolean {
     const { intake, logger } = this.#options;
     const { cluster, dryRuns, profiles } = intake;
     const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
       const pod = cluster.openPod(uid);
       return pod === undefined ? [] : [{ pod, nodeName }];
     });
-    const without = [...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []);
+    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leavingForOthers];
     try {
       return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
     } catch (error) {

@@ -1,4 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -10,8 +12,8 @@ import type { DryRuns } from '../placement/planning/dry-runs.ts';
 export interface PreemptionCheckOptions {
   readonly cluster: Cluster;
   readonly dryRuns: DryRuns;
-  /** Returns whether the entity must not wait for this pod again. */
-  readonly isStuck: (schedulingEntity: SchedulingEntity, uid: string) => boolean;
+  /** Returns whether no entity must wait for this pod. */
+  readonly isStuck: (pod: Pod) => boolean;
   /** Returns for which priority the pod is being evicted; undefined: it is not. */
   readonly promisedTo: (uid: string) => number | undefined;
 }
@@ -20,6 +22,8 @@ export interface PreemptionCheckOptions {
 export interface Proposal {
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that are about to be evicted for other entities, and must have left too. */
+  readonly awaited: readonly Pod[];
 }
 
 /** Checks what PostFilter proposes: the whole entity must fit, and nothing else may be harmed than lower priorities. */
@@ -30,13 +34,14 @@ export class PreemptionCheck {
     this.#options = options;
   }
 
-  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. */
-  problemOf(
+  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. Runs in steps. */
+  *problemOf(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed }: Demand,
-    { nominations, victims }: Proposal,
-  ): string | undefined {
+    { nominations, victims, awaited }: Proposal,
+    budget: WorkBudget,
+  ): Yielding<string | undefined> {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
     const known = new Set(members.map(({ uid }) => uid));
@@ -45,7 +50,9 @@ export class PreemptionCheck {
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
-    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
+    const { dryRuns } = this.#options;
+    const without = [...victims, ...awaited];
+    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, without, budget);
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 
@@ -61,7 +68,7 @@ export class PreemptionCheck {
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
       if (isOwn && !isTerminating) return `victim ${victim.key} belongs to the group itself`;
       if (cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
-      if (isStuck(schedulingEntity, victim.uid)) return `victim ${victim.key} did not terminate in time before`;
+      if (isStuck(victim)) return `victim ${victim.key} did not terminate in time before`;
       // A pod that terminates anyway is only awaited.
       if (isTerminating) continue;
       if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
@@ -80,18 +87,18 @@ export class PreemptionCheck {
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       // A pod that is already being deleted, or belongs to a former run, does not count.
-      if (gang?.counts(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
+      if (gang?.isPresent(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
     }
     const uids = new Set(victims.map(({ uid }) => uid));
     for (const [gang, chosen] of evicted) {
       // Members that already make way for others still count as bound.
       const promised = [...gang.members.keys()].filter(
-        (uid) => !uids.has(uid) && gang.counts(uid) && this.#options.promisedTo(uid) !== undefined,
+        (uid) => !uids.has(uid) && gang.isPresent(uid) && this.#options.promisedTo(uid) !== undefined,
       );
       const count = chosen + promised.length;
       const stay = gang.count('bound') + gang.count('planned') - count;
       // A member that is being bound may fail, so the quorum does not rest on it.
-      if (stay > 0 && gang.counted - gang.count('planned') - count < (gang.spec?.minMember ?? 0)) return gang;
+      if (stay > 0 && gang.present - gang.count('planned') - count < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

@@ -18,11 +18,13 @@ export class PreemptionEvents {
     this.#events = options.events;
   }
 
-  started({ schedulingEntity, plan, units, victimUids, deadline }: OngoingPreemption): void {
+  started({ schedulingEntity, plan, units, victimUids, recalledUids, deadline }: OngoingPreemption): void {
     const groups = units.filter(({ gangKey }) => gangKey !== undefined).length;
     const pods = counted(victimUids.size, 'pod');
     const ofGroups = groups === 0 ? '' : ` (${counted(groups, 'whole group')} among them)`;
-    const what = units.length === 0 ? `waiting for ${pods} to terminate` : `evicting ${pods}${ofGroups}`;
+    const waiting =
+      recalledUids.length > 0 ? `recalling ${pods} before they are bound` : `waiting for ${pods} to terminate`;
+    const what = units.length === 0 ? waiting : `evicting ${pods}${ofGroups}`;
     const members = counted(plan.nominations.length, schedulingEntity.kind === 'gang' ? 'member' : 'pod');
     const note = `${what} to place ${members}, until ${timeOf(deadline.now)} at the latest`;
     const reason = 'PreemptionStarted';

@@ -1,25 +1,20 @@
 import { backoffDelay } from '../../base/backoff.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 
-/** An entity's latest preemption that failed. */
+/** An entity's latest preemption that failed, or why it had to wait for its first one. */
 export interface FailedPreemption {
   /** uid of the pod or of the group object. */
   readonly uid: string;
-  /** Number of failures so far. */
+  /** Number of failures so far; 0: none. */
   readonly times: number;
   /** Clock.monotonic() until which the entity must not preempt. */
   readonly notBefore: number;
-  /** uids of pods that did not terminate in time; never chosen again */
-  readonly stuck: ReadonlySet<string>;
-  /** Why it failed: a part of a sentence for the verdict. */
+  /** Why it failed or must wait: a part of a sentence for the verdict. */
   readonly note: string;
 }
-
-/** Pause before an entity may preempt again. Its ordinary attempts are not delayed. */
-const pause = { initialMs: 60_000, maxMs: 3_600_000 };
-const none: ReadonlySet<string> = new Set();
 
 /** The failed preemptions of each entity, until it is bound or gone. */
 export class PreemptionHistory {
@@ -36,18 +31,18 @@ export class PreemptionHistory {
     return failure?.uid === uidOf(schedulingEntity) ? failure : undefined;
   }
 
-  /** Returns the uids of pods that did not terminate when the entity waited for them. */
-  stuckFor(schedulingEntity: SchedulingEntity): ReadonlySet<string> {
-    return this.of(schedulingEntity)?.stuck ?? none;
+  /** The entity asks for its first preemption, which it may begin at `notBefore` (Clock.monotonic()). */
+  delayed(schedulingEntity: SchedulingEntity, notBefore: number, note: string): FailedPreemption {
+    const delay = { uid: uidOf(schedulingEntity), times: 0, notBefore, note };
+    this.#failures.set(entityKeyOf(schedulingEntity), delay);
+    return delay;
   }
 
   /** A preemption failed at `now` (Clock.monotonic()). Returns when the entity may preempt again. */
-  failed(schedulingEntity: SchedulingEntity, now: number, note: string, stuck: Iterable<string>): number {
-    const before = this.of(schedulingEntity);
-    const times = (before?.times ?? 0) + 1;
+  failed(schedulingEntity: SchedulingEntity, pause: BackoffPolicy, now: number, note: string): number {
+    const times = (this.of(schedulingEntity)?.times ?? 0) + 1;
     const notBefore = now + backoffDelay(pause, times);
-    const all = new Set([...(before?.stuck ?? none), ...stuck]);
-    const failure = { uid: uidOf(schedulingEntity), times, notBefore, stuck: all, note };
+    const failure = { uid: uidOf(schedulingEntity), times, notBefore, note };
     this.#failures.set(entityKeyOf(schedulingEntity), failure);
     return notBefore;
   }

@@ -45,7 +45,8 @@ export function markedFor(schedulingEntity: SchedulingEntity): string {
 export function gaveUpOn([first, ...others]: readonly Pod[], waitedMs: number): string {
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   const waited = `gave up after ${Math.round(waitedMs / 1000)} s`;
-  return `${waited}: pod ${first!.key} is still terminating on node ${first!.nodeName}${more}`;
+  const state = first!.deleting ? 'is still terminating' : 'could not be evicted';
+  return `${waited}: pod ${first!.key} ${state} on node ${first!.nodeName}${more}`;
 }
 
 /** Why victims could not be evicted. */

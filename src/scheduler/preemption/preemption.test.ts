@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import type { CoreHarness } from '../../testkit/core-harness.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { preempting, capacityFor } from '../testing/preempting.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 /** A PostFilter that evicts victims on node a, only for pod x. */
 function preemptingForX(harness: () => CoreHarness): Plugin {
@@ -17,7 +17,7 @@ function preemptingForX(harness: () => CoreHarness): Plugin {
 
 describe('a nomination by PostFilter', () => {
   const nominating = (result: (core: Queueing) => PostFilterResult | undefined): Queueing => {
-    const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [preempting(() => result(core))] });
+    const core: Queueing = new Queueing({ plugins: withoutPreemption, extra: [preempting(() => result(core))] });
     return core;
   };
 
@@ -92,7 +92,7 @@ describe('a nomination by PostFilter', () => {
   it('is neither requested nor carried out if a plugin failed', async () => {
     let failing = true;
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [
         preempting(() => {
           failing = false;
@@ -131,7 +131,7 @@ describe('a nomination by PostFilter', () => {
 describe('capacity reserved for a nominated pod', () => {
   it('wakes pods that wait for it when the nominated pod is deleted', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [preemptingForX(() => core.harness)],
     });
     core.node({ name: 'a', cpu: 1 });
@@ -156,7 +156,7 @@ describe('capacity reserved for a nominated pod', () => {
 
   it('wakes pods that wait for it when the nominated pod is bound elsewhere', async () => {
     const core: Scheduling = new Scheduling({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [preemptingForX(() => core.harness)],
     });
     core.node({ name: 'a', cpu: 1 });
@@ -181,7 +181,7 @@ describe('capacity reserved for a nominated pod', () => {
 
   it('stays reserved until the victims are gone, so that no other pod is evicted', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [
         preempting((schedulingEntity) => {
           const victim = [...core.harness.cluster.pods()].find(
@@ -212,7 +212,7 @@ describe('capacity reserved for a nominated pod', () => {
 describe('preemption', () => {
   it('evicts no pod if Reserve then rejects the preemptor', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [
         { name: 'Devices', reserve: () => new Status('Unschedulable', 'no device is left') },
         preempting((schedulingEntity) =>
@@ -230,7 +230,7 @@ describe('preemption', () => {
 
   const withVictims = (names: readonly string[]): Queueing => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [preempting(() => capacityFor(core.harness, 'x', 'a', names))],
     });
     return core;
@@ -267,7 +267,7 @@ describe('preemption', () => {
 
   it('wakes pods that wait for the capacity of a nomination which it replaces', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [
         preempting((schedulingEntity) =>
           schedulingEntity.kind === 'pod' && schedulingEntity.pod.name === 'x'
@@ -294,7 +294,7 @@ describe('preemption', () => {
 
   it('does not weaken a repair reservation to a nomination', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [preempting(() => capacityFor(core.harness, 'red-1', 'a'))],
     });
     core.node({ name: 'a', cpu: 1 });
@@ -335,7 +335,7 @@ describe('preemption', () => {
 
   it('calls PostFilter again if the node of the reservation is gone', async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [
         preempting((schedulingEntity) => {
           const victim = [...core.harness.cluster.pods()].find(
@@ -372,7 +372,7 @@ describe('preemption', () => {
 
 describe('a nomination of another scheduler', () => {
   it('wakes waiting pods when the API shows its pod as failed on that node', async () => {
-    const core = new Queueing({ plugins: defaultPlugins });
+    const core = new Queueing({ plugins: withoutPreemption });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'x', cpu: 1, priority: 10, schedulerName: 'other', nominatedNodeName: 'a' });
     core.pod({ name: 'y', cpu: 1 });
@@ -385,7 +385,7 @@ describe('a nomination of another scheduler', () => {
 
   it("remains when this scheduler's own reservation on the node ends", async () => {
     const core: Queueing = new Queueing({
-      plugins: defaultPlugins,
+      plugins: withoutPreemption,
       extra: [preemptingForX(() => core.harness)],
     });
     core.node({ name: 'a', cpu: 1 });

@@ -4,8 +4,8 @@ import type { Pod } from '../../api/pod.ts';
 import { cpuId } from '../../api/resource-names.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const scene = fc.record({
   nodes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
@@ -50,7 +50,7 @@ describe('any result of PostFilter', () => {
           };
         };
         const plugin: Plugin = { name: 'Preempting', postFilter };
-        const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [plugin] });
+        const core: Queueing = new Queueing({ plugins: withoutPreemption, extra: [plugin] });
         const { cluster } = core.harness;
         nodes.forEach((cpu, i) => core.node({ name: `n${i}`, cpu }));
         others.forEach(({ cpu, on, isReservation }, i) => {

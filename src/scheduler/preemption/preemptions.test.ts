@@ -4,9 +4,9 @@ import type { Pod } from '../../api/pod.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import type { PodEvictor } from '../ports.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const message = 'Preempts pods on two nodes.';
 /** Since the clock starts at midnight: the default grace period of 30 s and a minute. */
@@ -47,7 +47,7 @@ function open(postFilter: PostFilter, evictor?: Evictor): Preempting {
     },
   });
   const core = new Scheduling({
-    plugins: [...defaultPlugins, { name: 'Preempting', factory }],
+    plugins: [...withoutPreemption, { name: 'Preempting', factory }],
     ...(evictor !== undefined && { ports: { evictor } }),
   });
   const { cluster } = core.harness;

@@ -1,12 +1,17 @@
 import type { Pod } from '../../api/pod.ts';
-import type { WorkBudget } from '../../base/work-budget.ts';
+import { WorkBudget } from '../../base/work-budget.ts';
+import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
-import type { PostFilterResult } from '../../framework/plugin.ts';
-import type { Profile } from '../../framework/profile.ts';
+import { isRuledOut } from '../../framework/event-hints.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
+import { PluginFailure } from '../../framework/profile.ts';
+import type { PostFilterAnswer, Profile } from '../../framework/profile.ts';
+import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -19,6 +24,7 @@ import { OngoingPreemptions } from './ongoing-preemptions.ts';
 import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
+import { ProtectionEnds } from './protection-ends.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
 import type { VictimSearch } from './search/victim-search.ts';
 import type { VictimSearchRequest } from './search/victim-search-request.ts';
@@ -50,6 +56,8 @@ export interface Preemption {
   readonly nominations: readonly Nomination[];
   /** Pods that must leave. Those that terminate already are only awaited. */
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** True while the entity waits for the victims of an earlier preemption, so that it will fit. */
   readonly isWaiting?: boolean;
   /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
@@ -58,31 +66,47 @@ export interface Preemption {
   readonly unschedulablePlugins?: readonly string[];
 }
 
+/** What a plugin proposes, before it is validated. */
+interface Proposed {
+  readonly plugin: string;
+  readonly message: string;
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+  readonly awaited: readonly Pod[];
+  /** Names of the plugins whose registered events may change the result. */
+  readonly unschedulablePlugins: readonly string[];
+  /** True if the entity must wait before it may preempt. */
+  readonly isDelayed?: boolean;
+}
+
 /** A result that preempts nothing, for one entity. */
-const nothing = { nominations: [], victims: [], isShared: false } as const;
+const none: ReadonlySet<string> = new Set();
+const nothing = { nominations: [], victims: [], awaited: [], isShared: false } as const;
 
 /**
  * Carries out the preemption that PostFilter proposes, but only if the whole entity then fits. First all its capacity is reserved, then all
  * victims are marked, then all are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum.
  *
  * An entity has at most one preemption at a time, and PostFilter is not called for it meanwhile. The preemption ends as a whole: see
- * `PreemptionResult`. The entity is tried again when its last victim has left. After a preemption that failed, it must pause before the
+ * `PreemptionResult`. The entity is tried again when its last victim has left, or the last one on its nodes. After a preemption that failed, it must pause before the
  * next one, but its ordinary attempts continue.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;
   readonly #check: PreemptionCheck;
   readonly #ongoing: OngoingPreemptions;
+  readonly #protectionEnds: ProtectionEnds;
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
     const { cluster, dryRuns } = options.intake;
     const ongoing = new OngoingPreemptions(options);
     this.#ongoing = ongoing;
+    this.#protectionEnds = new ProtectionEnds(options.intake);
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
-      isStuck: (schedulingEntity, uid) => ongoing.history.stuckFor(schedulingEntity).has(uid),
+      isStuck: (pod) => ongoing.isStuck(pod),
       promisedTo: (uid) => ongoing.promisedTo(uid),
     });
   }
@@ -106,8 +130,10 @@ export class Preemptions {
       cluster.ownNominations.add(pod.uid, nodeName);
     for (const { schedulingEntity, nominations, victims } of whole) {
       const message = 'A preemption continues.';
-      const deadline = deadlineFor([], this.#now);
-      this.#ongoing.start(schedulingEntity, { message, nominations, victims, deadline, isRecovered: true });
+      const limits = preemptionLimitsOf(intake.profiles.of(schedulingEntity));
+      const deadline = deadlineFor([], limits, this.#now);
+      const started = { message, nominations, victims, awaited: [], deadline, isRecovered: true };
+      finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
     verdicts.nominationsEnded(stale.map(({ pod }) => pod));
@@ -115,78 +141,118 @@ export class Preemptions {
   }
 
   /**
-   * Calls PostFilter, searches for victims if it returns a policy, and validates the result; `carryOut` must follow. Undefined if PostFilter
-   * has no result. Runs in steps.
+   * Calls the PostFilter plugins until one helps. Searches for victims if a plugin returns a policy, and validates the result; `carryOut` must
+   * follow. If none helps, the message consists of theirs. Undefined if no plugin has a message. Runs in steps.
    */
   *ask(rejected: RejectedEntity, budget: WorkBudget): Yielding<Preemption | undefined> {
-    const { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf } = rejected;
+    const { profile, schedulingEntity, diagnosis } = rejected;
     const earlier = this.#earlier(schedulingEntity);
     if (earlier !== undefined) return { ...nothing, ...earlier };
     if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
-    const answer = profile.postFilter(schedulingEntity, diagnosis);
-    if (answer === undefined) return undefined;
-    if (answer instanceof Status) {
-      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: answer.cause });
-      return { ...nothing, message: `${answer.message}.` };
+    const messages: string[] = [];
+    const unschedulablePlugins = new Set<string>();
+    let isShared = true;
+    for (const answer of profile.postFilter(schedulingEntity, diagnosis)) {
+      const result = answer instanceof Status ? answer : yield* this.#resultOf(rejected, answer, budget);
+      if (result instanceof Status) {
+        this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
+        return { ...nothing, message: `${result.message}.` };
+      }
+      if (result.nominations.length > 0 || result.victims.length > 0) {
+        return yield* this.#validated(rejected, result, budget);
+      }
+      if (result.message !== '') messages.push(result.message);
+      for (const plugin of result.unschedulablePlugins) unschedulablePlugins.add(plugin);
+      isShared &&= result.isDelayed !== true;
     }
-    const { policy } = answer.result;
-    const searched =
-      policy &&
-      (yield* this.#search(
-        schedulingEntity,
-        { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) },
-        budget,
-      ));
-    const result = searched?.result ?? answer.result;
-    const { message, nominations = [], eventsMayHelp = false } = result;
-    const unschedulablePlugins = eventsMayHelp ? [answer.plugin, ...(searched?.unschedulablePlugins ?? [])] : [];
+    if (messages.length === 0) return undefined;
+    const message = messages.join(' ');
+    return { ...nothing, message, isShared, unschedulablePlugins: [...unschedulablePlugins] };
+  }
+
+  /** Returns what the plugin proposes, after a search for victims if it has returned a policy; a Status if its policy fails. */
+  *#resultOf(
+    { profile, schedulingEntity, demand, nodeSubsetOf }: RejectedEntity,
+    { plugin, result }: PostFilterAnswer,
+    budget: WorkBudget,
+  ): Yielding<Proposed | Status> {
+    const { policy } = result;
+    if (policy === undefined) {
+      const { message, nominations = [], victims = [], eventsMayHelp = false } = result;
+      return {
+        plugin,
+        message,
+        nominations,
+        victims,
+        awaited: [],
+        unschedulablePlugins: eventsMayHelp ? [plugin] : [],
+      };
+    }
+    const mayHelp = (): boolean => {
+      const its = profile.postFilters.find(({ name }) => name === plugin)!;
+      return its.rulesOut === undefined || !isRuledOut(its, resourceDemandOf(demand.members, demand.needed));
+    };
+    if (!this.#ongoing.mayBegin(schedulingEntity, preemptionLimitsOf(profile).delayMs, mayHelp)) {
+      const message = this.#pauseOf(schedulingEntity)!;
+      return { plugin, message, nominations: [], victims: [], awaited: [], unschedulablePlugins: [], isDelayed: true };
+    }
+    const request = { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) };
+    try {
+      const { outcome, protectedUntil, ...found } = yield* this.#options.victimSearch.steps(request, budget);
+      this.#protectionEnds.note(protectedUntil);
+      const message = policy.describe(outcome, schedulingEntity.kind);
+      return { ...found, plugin, message, unschedulablePlugins: [plugin, ...found.unschedulablePlugins] };
+    } catch (error) {
+      if (error instanceof PluginFailure) return error.status;
+      throw error;
+    }
+  }
+
+  /** Returns the preemption that is proposed, or why it is none. */
+  *#validated(
+    { profile, schedulingEntity, demand }: RejectedEntity,
+    { plugin, message, nominations, victims: all, awaited, unschedulablePlugins }: Proposed,
+    budget: WorkBudget,
+  ): Yielding<Preemption> {
     // Deduplicate victims.
-    const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
-    if (nominations.length === 0 && victims.length === 0) {
-      const isShared = this.stuckFor(schedulingEntity).size === 0;
-      return { message, nominations, victims, isShared, unschedulablePlugins };
-    }
-    const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
+    const victims = [...new Map(all.map((pod) => [pod.uid, pod])).values()];
+    const proposal = { nominations, victims, awaited };
+    const problem = yield* this.#check.problemOf(profile, schedulingEntity, demand, proposal, budget);
     if (problem === undefined) {
-      const until = deadlineFor(victims, this.#now);
-      const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
-      return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
+      const leaving = [...victims, ...awaited];
+      const until = deadlineFor(leaving, preemptionLimitsOf(profile), this.#now);
+      const whole = `${message} ${waitingFor(leaving.length, leaving.length, until.now)}`;
+      return { ...proposal, message: whole, proposal: message, isShared: false, unschedulablePlugins };
     }
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
     // What it proposes may become valid, for example when another preemption ends.
-    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [answer.plugin] };
-  }
-
-  *#search(
-    schedulingEntity: SchedulingEntity,
-    request: VictimSearchRequest,
-    budget: WorkBudget,
-  ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
-    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
-      request,
-      budget,
-    );
-    const message = request.policy.describe(outcome, schedulingEntity.kind);
-    return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [plugin] };
   }
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
-    const stuck = this.stuckFor(schedulingEntity);
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const leaving = this.#ongoing.promisedAtLeast(priority);
     return {
-      isStuck: ({ uid }) => stuck.has(uid),
-      makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
+      isStuck: (pod) => this.isStuck(pod),
+      makesWay: leaving.size === 0 ? () => false : ({ uid }) => leaving.has(uid),
     };
   }
 
-  carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {
-    const { message: whole, proposal: message = whole, nominations, victims } = preemption;
+  /** Reserves the capacity, and begins to evict the victims. Runs in steps. */
+  *carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption, budget: WorkBudget): Yielding<void> {
+    const { message: whole, proposal: message = whole, nominations, victims, awaited } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const deadline = deadlineFor(victims, this.#now);
-    const started = { message, nominations, victims, deadline, isRecovered: false };
-    void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
+    const limits = preemptionLimitsOf(this.#options.intake.profiles.of(schedulingEntity));
+    const deadline = deadlineFor([...victims, ...awaited], limits, this.#now);
+    const started = { message, nominations, victims, awaited, deadline, isRecovered: false };
+    const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
+    const work = (victims.length + awaited.length + nominations.length) * workPerShortStep;
+    if (budget.lacks(work)) yield;
+    void this.#ongoing.carryOut(ongoing);
+    // The caller then reports the verdict of every member.
+    if (budget.lacks(work)) yield;
   }
 
   /** The entity was planned: all these members are assumed on their nodes. */
@@ -196,20 +262,21 @@ export class Preemptions {
     if (own !== undefined) {
       const nodeOf = new Map(own.plan.nominations.map(({ pod, nodeName }) => [pod.uid, nodeName]));
       const isAsPlanned = assignments.every(({ pod, nodeName }) => nodeOf.get(pod.uid) === nodeName);
-      if (!isAsPlanned || !own.isAlone) this.#ongoing.end(own, { outcome: 'elsewhere' });
+      if (!isAsPlanned || !own.isFreed) this.#ongoing.end(own, { outcome: 'elsewhere' });
     }
     const priority = Math.min(...assignments.map(({ pod }) => pod.priority));
     this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
   }
 
-  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. */
+  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. Undefined: it waits for none. */
   awaitedBy(key: EntityKey): ReadonlySet<string> | undefined {
-    return this.#ongoing.of(key)?.victimUids;
+    const ongoing = this.#ongoing.of(key);
+    return ongoing?.mayFitEarlier === true ? none : ongoing?.victimUids;
   }
 
-  /** Returns the uids of pods that did not terminate in time for this entity. It must not choose them again. */
-  stuckFor(schedulingEntity: SchedulingEntity): ReadonlySet<string> {
-    return this.#ongoing.history.stuckFor(schedulingEntity);
+  /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
+  isStuck(pod: Pod): boolean {
+    return this.#ongoing.isStuck(pod);
   }
 
   /** Returns the highest priority for which the pod is being evicted; undefined: it is not. Others of equal or lower priority must not choose it. */
@@ -224,11 +291,12 @@ export class Preemptions {
 
   stop(): void {
     this.#ongoing.stop();
+    this.#protectionEnds.stop();
   }
 
   /** Returns what the verdict must say because of an earlier preemption, if no other may begin now. */
   #earlier(schedulingEntity: SchedulingEntity): Pick<Preemption, 'message' | 'isWaiting'> | undefined {
-    const { rejections, intake } = this.#options;
+    const { rejections } = this.#options;
     const key = entityKeyOf(schedulingEntity);
     const ongoing = this.#ongoing.of(key);
     if (ongoing !== undefined) {
@@ -240,6 +308,7 @@ export class Preemptions {
           note: `node ${avoided.nodeName} rejects ${avoided.pod.name}`,
         });
       } else if (!ongoing.isAlone) {
+        ongoing.mayFitEarlier = true;
         const { message, victimUids, waitingUids, deadline } = ongoing;
         const sentence = waitingFor(waitingUids.size, victimUids.size, deadline.now);
         return { message: `${message} ${sentence}`, isWaiting: true };
@@ -248,10 +317,19 @@ export class Preemptions {
         this.#ongoing.end(ongoing, { outcome: 'abandoned', note, isFailure: !ongoing.isRecovered });
       }
     }
+    const hasFailed = (this.#ongoing.history.of(schedulingEntity)?.times ?? 0) > 0;
+    const message = hasFailed ? this.#pauseOf(schedulingEntity) : undefined;
+    return message === undefined ? undefined : { message };
+  }
+
+  /** Returns what the verdict must say if the entity may not preempt now, because of an earlier failure or a delay. */
+  #pauseOf(schedulingEntity: SchedulingEntity): string | undefined {
+    const { clock } = this.#options.intake;
     const failure = this.#ongoing.history.of(schedulingEntity);
-    const pauseMs = (failure?.notBefore ?? 0) - intake.clock.monotonic();
+    const pauseMs = (failure?.notBefore ?? 0) - clock.monotonic();
     if (failure === undefined || pauseMs <= 0) return undefined;
-    return { message: `preemption: ${failure.note}; next try not before ${timeOf(intake.clock.now() + pauseMs)}.` };
+    const next = failure.times === 0 ? 'not before' : 'next try not before';
+    return `preemption: ${failure.note}; ${next} ${timeOf(clock.now() + pauseMs)}.`;
   }
 
   get #now(): Moment {

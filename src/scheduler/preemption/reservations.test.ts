@@ -4,6 +4,8 @@ import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { WorkBudget } from '../../base/work-budget.ts';
+import { finish } from '../../base/yielding.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import { Cluster } from '../../cluster/cluster.ts';
@@ -150,7 +152,7 @@ describe('the reservations of a plan', () => {
   function plan(priority: number, nominations: Record<string, string>, options: PodOptions = {}): PlanReservations {
     const nominated = Object.entries(nominations).map(([name, nodeName]) => ({ pod: pod(name, options), nodeName }));
     const made = new PlanReservations({ priority, nominations: nominated });
-    reservations.keepPlan(made);
+    finish(reservations.keepPlan(made, new WorkBudget()));
     return made;
   }
 

@@ -1,9 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { Listeners } from '../../base/listeners.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { PlanReservations } from './plan-reservations.ts';
 
@@ -40,9 +43,11 @@ export class Reservations {
     this.#ends.set(kept, this.#clock.monotonic() + ms, undefined);
   }
 
-  /** Creates the reservations of a plan, and replaces earlier ones of their owners. They last until `endPlan`. */
-  keepPlan(plan: PlanReservations): void {
+  /** Creates the reservations of a plan, and replaces earlier ones of their owners. They last until `endPlan`. Runs in steps. */
+  *keepPlan(plan: PlanReservations, budget: WorkBudget): Yielding<void> {
     for (const { pod, nodeName } of plan.nominations) {
+      budget.spend(workPerShortStep);
+      if (budget.isDue) yield;
       const before = this.#cluster.reservationOf(pod.uid);
       // A repair may be exclusive, and must not become weaker.
       const { kind, isExclusive } = before?.kind === 'repair' ? before : ({ kind: 'nomination' } as const);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { evictingLower } from '../testing/evicting-lower.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `g${i}`);
 
@@ -24,7 +24,7 @@ async function later(scheduling: Scheduling): Promise<string[]> {
 
 /** Equal gangs of two that wait for a node of another pod, which one member would fit alone. */
 async function parkedGangs(plugin: Omit<Plugin, 'name'>, count: number): Promise<Scheduling> {
-  const c = new Scheduling({ plugins: defaultPlugins, extra: [{ name: 'PostFilter', ...plugin }] });
+  const c = new Scheduling({ plugins: withoutPreemption, extra: [{ name: 'PostFilter', ...plugin }] });
   c.node({ name: 'a', cpu: 8 });
   c.pod({ name: 'filler', cpu: 8, nodeName: 'a' });
   for (const name of names(count)) {
@@ -101,7 +101,7 @@ describe('a message of PostFilter without nominations', () => {
 describe('equal gangs that preempt', () => {
   /** Nodes n0 to n2 are full with a pod each, of the gangs' priority. */
   async function fullNodes(gangs: number): Promise<Scheduling> {
-    const c = new Scheduling({ plugins: [...defaultPlugins, evictingLower] });
+    const c = new Scheduling({ plugins: [...withoutPreemption, evictingLower] });
     for (let i = 0; i < 3; i++) {
       c.node({ name: `n${i}`, cpu: 2 });
       c.pod({ name: `v${i}`, cpu: 2, nodeName: `n${i}`, priority: 10 });

@@ -13,8 +13,10 @@ function strayMarks(story: PreemptionStory): string[] {
     .map(({ name }) => name);
 }
 
+const low = ['low-0', 'low-1', 'low-2', 'low-3'];
+
 const scenes: Record<string, () => PreemptionStory> = {
-  'PE2, a gang of four makes way for a pod': () => {
+  'a gang of four makes way for a pod': () => {
     const story = new PreemptionStory();
     story.node('a', 4);
     story.group('low', 4);
@@ -22,7 +24,7 @@ const scenes: Record<string, () => PreemptionStory> = {
     story.pod('high', { cpu: 4, priority: 1000 });
     return story;
   },
-  'PE3, a gang on two nodes makes way for a pod on one': () => {
+  'a gang on two nodes makes way for a pod on one': () => {
     const story = new PreemptionStory();
     for (const name of ['a', 'b']) story.node(name, 2);
     story.group('low', 3);
@@ -30,7 +32,7 @@ const scenes: Record<string, () => PreemptionStory> = {
     story.pod('high', { cpu: 2, priority: 1000 });
     return story;
   },
-  'PE13, two pods make way for a gang': () => {
+  'two pods make way for a gang': () => {
     const story = new PreemptionStory();
     for (const name of ['a', 'b']) {
       story.node(name, 1);
@@ -42,9 +44,9 @@ const scenes: Record<string, () => PreemptionStory> = {
   },
 };
 
-describe.each(Object.entries(scenes))('PE27: in %s, a process that dies', (_name, open) => {
+describe.each(Object.entries(scenes))('While %s, a process that dies', (_name, open) => {
   it.each(Array.from({ length: 12 }, (_, calls) => calls))(
-    'after %i requests leaves no group in part',
+    'PE27 - after %i requests leaves no group in part',
     async (calls) => {
       const story = open();
       let left = calls;
@@ -77,22 +79,55 @@ describe.each(Object.entries(scenes))('PE27: in %s, a process that dies', (_name
 });
 
 describe('a new leader', () => {
-  it('makes no attempt until the marks of its predecessor are settled', async () => {
-    const story = scenes['PE2, a gang of four makes way for a pod']!();
+  it('I2: evicts a gang to its end of which two of four were evicted, before their replacements take the capacity back', async () => {
+    const story = scenes['a gang of four makes way for a pod']!();
     let deletes = 0;
     story.lives = (verb) => verb !== 'delete' || ++deletes <= 2;
     await story.run();
+    expect(story.sent.filter((sent) => sent.startsWith('delete'))).toHaveLength(2);
     story.terminateAll();
     // Its owner creates replacements, and the group may be refilled.
     for (const name of ['again-0', 'again-1']) story.pod(name, { group: 'low' });
     story.holds = (verb) => verb === 'delete';
     story.takeOver();
+    const before = story.sent.length;
     expect(await story.run()).toEqual([]);
     await story.release();
+    expect(story.sent.slice(before)).toEqual(['delete low-2', 'delete low-3']);
     expect(live(story, 'low') + live(story, 'again')).toBe(0);
     story.terminateAll();
     await story.after(1);
     expect(story.bound).toEqual({ high: 'a' });
+  });
+
+  it('lets no entity wait until the marks of pods that stay are taken back', async () => {
+    const story = new PreemptionStory();
+    story.node('a', 101);
+    for (let i = 0; i < 100; i++) {
+      story.pod(`old-${i}`, { nodeName: 'a' });
+      story.change(`old-${i}`, { preemptionMark: { schedulerName: 'default-scheduler', since: 0 } });
+    }
+    story.pod('other');
+    story.holds = (verb) => verb === 'unmark';
+    story.takeOver();
+    await story.run();
+    expect(story.bound.other).toBe('a');
+    await story.release();
+    expect(strayMarks(story)).toEqual([]);
+  });
+
+  it('I6: takes marks back without a delete although it sees them before the PodGroup', async () => {
+    for (const groupIsListed of [true, false]) {
+      const story = scenes['a gang of four makes way for a pod']!();
+      story.holds = (verb) => verb === 'delete';
+      await story.run();
+      const before = story.sent.length;
+      story.takeOver(groupIsListed ? 'pods first' : 'without groups');
+      if (!groupIsListed) story.group('low', 4);
+      await story.core.settle();
+      expect(story.sent.slice(before).sort(), String(groupIsListed)).toEqual(low.map((name) => `unmark ${name}`));
+      expect(strayMarks(story)).toEqual([]);
+    }
   });
 
   it('leaves the marks of other schedulers alone', async () => {
@@ -129,7 +164,7 @@ describe('a new leader', () => {
   });
 
   it('keeps the capacity of an entity whose members are all nominated, and frees that of others', async () => {
-    const story = scenes['PE13, two pods make way for a gang']!();
+    const story = scenes['two pods make way for a gang']!();
     await story.run();
     story.remove('low-a');
     story.takeOver();
@@ -142,7 +177,7 @@ describe('a new leader', () => {
   });
 
   it('clears nominations that make up no plan any more', async () => {
-    const story = scenes['PE13, two pods make way for a gang']!();
+    const story = scenes['two pods make way for a gang']!();
     await story.run();
     story.lives = () => false;
     story.remove('high-0');
@@ -154,7 +189,7 @@ describe('a new leader', () => {
 });
 
 it('I6: a process that stops between the marks and the deletes deletes nothing, and its successor takes the marks back', async () => {
-  const story = scenes['PE2, a gang of four makes way for a pod']!();
+  const story = scenes['a gang of four makes way for a pod']!();
   story.holds = (verb) => verb === 'delete';
   await story.run();
   const { core } = story;

@@ -1,6 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
 import { ApiError, ServerError, WithdrawnError } from '../../client/api-errors.ts';
@@ -19,7 +20,7 @@ export interface VictimObserver {
 
 export interface VictimUnitOptions {
   readonly cluster: Pick<Cluster, 'pod'>;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Once aborted, nothing is sent any more. The next leader continues from the marks. */
@@ -31,6 +32,10 @@ export interface VictimUnitOptions {
   readonly schedulerName: string;
   /** For whom the pods make way: `a higher priority pod (default/x)`. */
   readonly beneficiary: string;
+  /** True: the pods are evicted through the Eviction API, within their disruption budgets. */
+  readonly keepsBudgets: boolean;
+  /** Returns whether the rest of another group goes first, once a disruption budget allows it. */
+  readonly mustWait: (unit: VictimUnit) => boolean;
   readonly observer: VictimObserver;
   /** A request has ended. */
   readonly changed: (unit: VictimUnit) => void;
@@ -59,6 +64,8 @@ interface Victim {
   marking: Promise<unknown>;
 }
 
+/** Pause before an eviction is sent again that a disruption budget did not allow. */
+const untilAllowed = { initialMs: 1_000, maxMs: 10_000 };
 /** Pause before a request is sent again after all its own retries have failed. */
 const again = { initialMs: 10_000, maxMs: 300_000 };
 /** How often a mark is taken back that cannot be. Kubernetes' disruption controller resets it as well. */
@@ -114,6 +121,11 @@ export class VictimUnit {
     );
   }
 
+  /** True while the eviction of the group has begun and disruption budgets do not allow the rest. */
+  get isHeldUp(): boolean {
+    return this.#options.keepsBudgets && this.#hasBegun && this.pods.some(({ uid }) => this.#isLive(uid));
+  }
+
   /** True if a member of the group is being deleted because of this unit. */
   get #hasBegun(): boolean {
     if (this.gangKey === undefined) return false;
@@ -129,11 +141,13 @@ export class VictimUnit {
     return this.#isCancelled && !this.#hasBegun;
   }
 
-  /** Marks all pods. Resolves to the first error if a mark cannot be written. */
+  /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
   async mark(): Promise<Error | undefined> {
     const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
     if (undone.length > 0) await Promise.all(undone);
-    const errors = await Promise.all([...this.#victims.values()].map((victim) => this.#mark(victim)));
+    const isFound = ({ pod }: Victim): boolean => this.#options.found !== undefined && pod.preemptionMark !== undefined;
+    const victims = [...this.#victims.values()].filter((victim) => !isFound(victim));
+    const errors = await Promise.all(victims.map((victim) => this.#mark(victim)));
     return errors.find((error) => error !== undefined);
   }
 
@@ -153,6 +167,14 @@ export class VictimUnit {
     await this.#undone;
   }
 
+  /** The watch shows a new version of a pod. Although a mark was refused, an earlier try may have written it. */
+  podSeen(uid: string): void {
+    const victim = this.#victims.get(uid);
+    if (victim?.state !== 'live' || !this.isWithdrawn || !this.#isMarked(uid)) return;
+    victim.state = 'marked';
+    this.#undone = Promise.all([this.#undone, this.#undo(victim, 1)]).then(() => undefined);
+  }
+
   async #undoAll(): Promise<void> {
     await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
   }
@@ -164,6 +186,11 @@ export class VictimUnit {
 
   #isLive(uid: string): boolean {
     return this.#isPresent(uid) && !this.#options.cluster.pod(uid)!.deleting;
+  }
+
+  /** Returns whether the watch shows a mark of this scheduler. */
+  #isMarked(uid: string): boolean {
+    return this.#options.cluster.pod(uid)?.preemptionMark?.schedulerName === this.#options.schedulerName;
   }
 
   #mark(victim: Victim): Promise<Error | undefined> {
@@ -183,7 +210,7 @@ export class VictimUnit {
       } catch (error) {
         // The server may have written the mark all the same, unless it refused the only request.
         const isRefused = error instanceof ApiError && !(error instanceof ServerError) && requests === 1;
-        if (!isRefused && requests > 0) victim.state = 'marked';
+        if ((!isRefused && requests > 0) || this.#isMarked(victim.pod.uid)) victim.state = 'marked';
         return toError(error);
       } finally {
         changed(this);
@@ -195,17 +222,16 @@ export class VictimUnit {
   }
 
   async #delete(victim: Victim, times: number): Promise<void> {
-    const { evictor, signal, logger, observer, changed } = this.#options;
+    const { signal, logger, observer, changed } = this.#options;
     try {
-      await evictor.evict(
-        victim.pod,
-        this.#terms(() => {
-          victim.state = 'deleting';
-          victim.wasDeleted = true;
-        }),
-      );
-      victim.state = 'evicted';
-      observer.evicted(victim.pod, this);
+      if (await this.#evict(victim)) {
+        victim.state = 'evicted';
+        observer.evicted(victim.pod, this);
+      } else {
+        if (victim.state === 'deleting') victim.state = 'marked';
+        if (this.isWithdrawn) await this.#undoAll();
+        else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
+      }
     } catch (error) {
       if (victim.state === 'deleting') victim.state = 'marked';
       if (signal.aborted) return;
@@ -218,10 +244,25 @@ export class VictimUnit {
         logger.warn('could not evict a pod', { pod: victim.pod.key, error });
         observer.failed(toError(error));
       }
-      void this.#later(times, () => this.#delete(victim, times + 1));
+      void this.#later(again, times, () => this.#delete(victim, times + 1));
     } finally {
       changed(this);
     }
+  }
+
+  /** Resolves to false if a disruption budget does not allow the eviction now. */
+  async #evict(victim: Victim): Promise<boolean> {
+    const { evictor, keepsBudgets, mustWait } = this.#options;
+    const terms = this.#terms(() => {
+      victim.state = 'deleting';
+      victim.wasDeleted = true;
+    });
+    if (!keepsBudgets) {
+      await evictor.evict(victim.pod, terms);
+      return true;
+    }
+    if (mustWait(this) && !this.#hasBegun) return false;
+    return (await evictor.release(victim.pod, terms)) === 'going';
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
@@ -241,16 +282,16 @@ export class VictimUnit {
       victim.state = times < maxUndos ? 'marked' : 'unmarked';
       if (signal.aborted) return;
       logger.warn('could not take back the mark of a preemption', { pod: pod.key, error });
-      void this.#later(times, () => this.#undo(victim, times + 1));
+      void this.#later(again, times, () => this.#undo(victim, times + 1));
     } finally {
       changed(this);
     }
   }
 
-  async #later(times: number, send: () => Promise<void>): Promise<void> {
+  async #later(pause: BackoffPolicy, times: number, send: () => Promise<void>): Promise<void> {
     const { clock, signal } = this.#options;
     try {
-      await wait(clock, backoffDelay(again, times), signal);
+      await wait(clock, backoffDelay(pause, times), signal);
     } catch {
       return;
     }

@@ -12,7 +12,7 @@ function unavailable(): ServerError {
 }
 
 describe('a mark that is refused', () => {
-  it('PE25: deletes nothing, takes all marks back, frees the capacity, and the verdict names the permission', async () => {
+  it('PE25 - deletes nothing, takes all marks back, frees the capacity, and the verdict names the permission', async () => {
     const story = oneGang();
     story.pod('high', { priority: 1000 });
     story.fails = (verb, name) => (verb === 'mark' && name === 'low-3' ? forbidden('patch', 'pods/status') : undefined);
@@ -56,7 +56,7 @@ describe('a plan that ends before its deletes', () => {
 });
 
 describe('the eviction of a group', () => {
-  it('PE24: goes on until all members are deleted, although the API refuses for a while', async () => {
+  it('PE24 - goes on until all members are deleted, although the API refuses for a while', async () => {
     const story = oneGang();
     story.pod('high', { cpu: 4, priority: 1000 });
     let failures = 0;

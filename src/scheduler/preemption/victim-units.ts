@@ -1,6 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PodEvictor } from '../ports.ts';
@@ -9,14 +10,14 @@ import type { VictimObserver, VictimUnitOptions } from './victim-unit.ts';
 
 export interface VictimUnitsOptions {
   readonly intake: Pick<Intake, 'cluster' | 'clock' | 'gate' | 'profiles' | 'router'>;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly logger: Logger;
   /** Once aborted, nothing is sent any more. */
   readonly signal: AbortSignal;
 }
 
 /** For whom victims make way, and who hears of them. */
-export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | 'beneficiary'> {
+export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | 'beneficiary' | 'keepsBudgets'> {
   /** Called between attempts. */
   readonly observer: VictimObserver;
 }
@@ -60,7 +61,10 @@ export class VictimUnits {
     return this.#unitOf.keys();
   }
 
-  /** Settles the marks of an earlier process, and then calls `settled`. */
+  /**
+   * Settles the marks of an earlier process. Calls `settled` once it has evicted the rest of each group of which a part was evicted. Marks
+   * are taken back meanwhile: with many of them, that takes long, and no entity needs to wait for it.
+   */
   begin(settled: () => void): void {
     const { cluster, gate } = this.#options.intake;
     const marked = [...cluster.pods()].filter(({ preemptionMark }) => preemptionMark !== undefined);
@@ -86,7 +90,7 @@ export class VictimUnits {
     const byGang = new Map<GangView, Pod[]>();
     for (const pod of pods) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      if (gang?.counts(pod.uid) !== true) {
+      if (gang?.isPresent(pod.uid) !== true) {
         alone.push(pod);
         continue;
       }
@@ -96,8 +100,8 @@ export class VictimUnits {
     }
     const units: VictimUnit[] = [];
     for (const [gang, members] of byGang) {
-      const leaving = [...gang.members.keys()].filter((uid) => gang.counts(uid) && this.has(uid)).length;
-      const keepsQuorum = gang.counted - leaving - members.length >= (gang.spec?.minMember ?? 0);
+      const leaving = [...gang.members.keys()].filter((uid) => gang.isPresent(uid) && this.has(uid)).length;
+      const keepsQuorum = gang.present - leaving - members.length >= (gang.spec?.minMember ?? 0);
       if (keepsQuorum) alone.push(...members);
       else units.push(this.#unit(members, gang.key, terms));
     }
@@ -116,8 +120,10 @@ export class VictimUnits {
   podSeen(uid: string, pod: Pod | undefined): void {
     if (this.#state === 'waiting') return;
     const unit = this.#unitOf.get(uid);
-    if (unit !== undefined) this.#reconcile(unit);
-    else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
+    if (unit !== undefined) {
+      unit.podSeen(uid);
+      this.#reconcile(unit);
+    } else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
   }
 
   #unit(
@@ -135,6 +141,11 @@ export class VictimUnits {
         evicted: (pod, of) => gate.run(() => observer.evicted(pod, of)),
         failed: (error) => gate.run(() => observer.failed(error)),
       },
+      // Budgets are of one namespace.
+      mustWait: (of) =>
+        [...this.#torn.values()].some(
+          (other) => other !== of && other.isHeldUp && other.pods[0]!.namespace === of.pods[0]!.namespace,
+        ),
       changed: (of) => gate.run(() => this.#reconcile(of)),
       isWantedElsewhere: (uid, of) => (this.#unitOf.get(uid) ?? of) !== of,
     });
@@ -159,7 +170,7 @@ export class VictimUnits {
     router.groupChanged(gangKey, 'Preempted', clock.now());
   }
 
-  /** Returns promises of the first round of requests. `isTakeover`: another process may have deleted members without a trace. */
+  /** Returns promises of the first round of deletes. `isTakeover`: another process may have deleted members without a trace. */
   #settle(marked: readonly Pod[], isTakeover: boolean): Promise<unknown>[] {
     const { cluster, profiles } = this.#options.intake;
     const ours = marked.filter(
@@ -174,18 +185,17 @@ export class VictimUnits {
     }
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
       const { schedulerName } = preemptionMark!;
-      return { schedulerName, beneficiary: 'a higher priority pod', observer: noObserver };
+      const { keepsBudgets } = preemptionLimitsOf(profiles.named(schedulerName)!);
+      return { schedulerName, keepsBudgets, beneficiary: 'a higher priority pod', observer: noObserver };
     };
     const stray = ours.filter(({ deleting, podGroupKey }) => !deleting && !broken.has(podGroupKey ?? ''));
-    return [
-      ...[...broken].map(async ([key, rest]) => {
-        const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
-        const unit = this.#unit(rest, key, terms(mark), 'evicting');
-        await unit.mark();
-        await unit.evict();
-      }),
-      ...stray.map((pod) => this.#unit([pod], undefined, terms(pod), 'marked').cancel()),
-    ];
+    for (const pod of stray) void this.#unit([pod], undefined, terms(pod), 'marked').cancel();
+    return [...broken].map(async ([key, rest]) => {
+      const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
+      const unit = this.#unit(rest, key, terms(mark), 'evicting');
+      await unit.mark();
+      await unit.evict();
+    });
   }
 }
 
@@ -194,7 +204,7 @@ export class VictimUnits {
  * new life of the group.
  */
 function restOf(gang: Gang, marked: Pod): readonly Pod[] {
-  if (gang.spec === undefined || gang.counted >= gang.spec.minMember) return [];
+  if (gang.spec === undefined || gang.present >= gang.spec.minMember) return [];
   if (gang.stateOf(marked.uid) === 'former') return [];
   const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
     const state = gang.stateOf(uid);

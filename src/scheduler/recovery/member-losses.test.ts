@@ -622,7 +622,7 @@ describe('what a user can reserve by deleting members', () => {
     for (const name of ['red-0', 'red-1', 'red-2']) bind(core, name, 'a');
     await advance(core, 40 * second);
     core.removePod('red-1');
-    core.pod({ name: 'important', cpu: 1, priority: 1 });
+    core.pod({ name: 'important', cpu: 1, priority: 1, spec: { preemptionPolicy: 'Never' } });
     await advance(core, 19 * second);
     expect(reservations(core)).toEqual(['repair on a']);
     expect(binds(core)).toEqual([]);

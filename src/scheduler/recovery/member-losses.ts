@@ -370,13 +370,12 @@ export class MemberLosses {
   }
 }
 
-/** Returns how many members the owner has to recreate; 0 if no member is bound or being bound. */
+/** Returns how many members the owner has to recreate; 0 if no member is being bound, or bound without being preempted. */
 function neededBy(gang: Gang): number {
-  const { spec, started } = gang;
-  const bound = gang.count('bound');
-  if (spec === undefined || bound + gang.count('planned') === 0) return 0;
-  const counted = bound + (started ? gang.count('succeeded') + gang.count('stranded') : 0);
-  return Math.max(0, spec.minMember - counted);
+  const { spec, counted } = gang;
+  const planned = gang.count('planned');
+  if (spec === undefined || gang.count('bound') - gang.countMarked('bound') + planned === 0) return 0;
+  return Math.max(0, spec.minMember - (counted - planned));
 }
 
 /** Returns whether a user or a controller deleted the pod, and neither a node nor an eviction ended it. */

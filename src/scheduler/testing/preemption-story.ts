@@ -3,14 +3,14 @@ import type { Verdict } from '../../api/verdict.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { PodEvictor, PodVerdict, RequestTerms } from '../ports.ts';
+import { withoutPreemption, withPreemption } from './preemption-plugins.ts';
 
-export type Verb = 'mark' | 'unmark' | 'delete';
+export type Verb = 'mark' | 'unmark' | 'delete' | 'evict';
 
 /** Chooses the victims of an entity among all bound pods. Undefined: it preempts nothing. */
 export type ChooseVictims = (
@@ -18,12 +18,6 @@ export type ChooseVictims = (
   bound: readonly Pod[],
   handle: PluginHandle,
 ) => readonly Pod[] | undefined;
-
-/** A plugin and its name. */
-interface EnabledFactory {
-  readonly name: string;
-  readonly factory: PluginFactory;
-}
 
 /** All bound pods of lower priority. */
 const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
@@ -39,39 +33,48 @@ const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
  */
 export class PreemptionStory {
   core: Scheduling;
-  /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
+  /** Requests that the API has carried out: `mark old`, `delete old`, `evict old`, `unmark old`, in order. */
   readonly sent: string[] = [];
+  /** marked pod -> the message of its latest mark */
+  readonly beneficiaries = new Map<string, string>();
   /** Number of PostFilter calls. */
   asked = 0;
   /** Whether a request waits at the client, so that it may still be withdrawn. Default: none does. */
   holds: (verb: Verb, name: string) => boolean = () => false;
   /** The error with which the API answers. Default: none. */
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
+  /** Whether the API has carried out the requests that `fails`: the response of an earlier try was lost. Default: it has not. */
+  loses: (verb: Verb, name: string) => boolean = () => false;
+  /** Whether a disruption budget protects the pod from the Eviction API. Default: none does. */
+  protects: (name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
-  readonly #choose: ChooseVictims;
-  readonly #plugin: EnabledFactory | undefined;
+  /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
+  binding: (names: readonly string[]) => readonly string[] = () => [];
+  readonly #choose: ChooseVictims | 'DefaultPreemption';
+  readonly #args: object | undefined;
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
 
-  /** `plugin`: takes the place of the plugin of the test. */
-  constructor(choose: ChooseVictims = lowerPriority, plugin?: EnabledFactory) {
+  /** `args`: the arguments of DefaultPreemption. */
+  constructor(choose: ChooseVictims | 'DefaultPreemption' = lowerPriority, args?: object) {
     this.#choose = choose;
-    this.#plugin = plugin;
+    this.#args = args;
     this.core = this.#newCore('running');
   }
 
   /** Another process takes over. It sees the state of the API, and no event of before. */
-  takeOver(): void {
+  takeOver(order: 'groups first' | 'pods first' | 'without groups' = 'groups first'): void {
     this.lives = () => true;
     this.#held = [];
     this.core = this.#newCore('listing');
     for (const node of this.#nodes.values()) this.core.node(node);
-    for (const group of this.#groups) this.core.group(group);
+    if (order === 'groups first') for (const group of this.#groups) this.core.group(group);
     for (const pod of this.#pods.values()) this.core.show(pod);
+    if (order === 'pods first') for (const group of this.#groups) this.core.group(group);
     this.core.start();
   }
 
@@ -134,12 +137,17 @@ export class PreemptionStory {
     await this.core.settle();
   }
 
-  /** Makes attempts until none is due. Every Binding succeeds. Resolves to the results of the attempts. */
+  /** Makes attempts until none is due. Bindings succeed unless `binding` says otherwise. Resolves to the results of the attempts. */
   async run(): Promise<string[]> {
     const results: string[] = [];
     for (let result = await this.core.attempt(); result !== undefined; result = await this.core.attempt()) {
       results.push(result);
+      const failing = this.binding(this.core.binds.map(({ binding }) => binding.name));
       for (const { binding } of [...this.core.binds]) {
+        if (failing.includes(binding.name)) {
+          await this.core.reject(binding.name, 'refused');
+          continue;
+        }
         await this.core.accept(binding.name);
         this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
       }
@@ -178,28 +186,32 @@ export class PreemptionStory {
   }
 
   #newCore(phase: 'listing' | 'running'): Scheduling {
-    const factory = (_args: unknown, handle: PluginHandle): Plugin => ({
-      name: 'Preempting',
-      postFilter: (schedulingEntity) => this.#postFilter(schedulingEntity, handle),
-    });
-    const plugins = [...defaultPlugins, this.#plugin ?? { name: 'Preempting', factory }];
+    const choose = this.#choose;
+    const plugins: readonly { readonly name: string; readonly factory: PluginFactory }[] =
+      choose === 'DefaultPreemption'
+        ? withPreemption(this.#args ?? {})
+        : [...withoutPreemption, { name: 'Preempting', factory: (_args, handle) => this.#preempting(choose, handle) }];
     const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
     return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
   }
 
-  #postFilter(schedulingEntity: SchedulingEntity, handle: PluginHandle): PostFilterResult | undefined {
-    this.asked++;
-    const bound = [...handle.cluster.pods()].filter((pod) => handle.cluster.nodeOf(pod) !== undefined);
-    const victims = this.#choose(schedulingEntity, bound, handle);
-    if (victims === undefined) return undefined;
-    const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
-    if (!fits) return { message: 'Preemption does not help.' };
-    return { message: 'Preempts pods.', nominations: plan, victims };
+  #preempting(choose: ChooseVictims, handle: PluginHandle): Plugin {
+    const postFilter = (schedulingEntity: SchedulingEntity): PostFilterResult | undefined => {
+      this.asked++;
+      const bound = [...handle.cluster.pods()].filter((pod) => handle.cluster.nodeOf(pod) !== undefined);
+      const victims = choose(schedulingEntity, bound, handle);
+      if (victims === undefined) return undefined;
+      const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
+      if (!fits) return { message: 'Preemption does not help.' };
+      return { message: 'Preempts pods.', nominations: plan, victims };
+    };
+    return { name: 'Preempting', postFilter };
   }
 
   #evictor(): Partial<PodEvictor> {
     return {
       mark: async (pod, message, terms) => {
+        this.beneficiaries.set(pod.name, message);
         const preemptionMark = { schedulerName: message.slice(0, message.indexOf(':')), since: Date.UTC(2100, 0) };
         await this.#request('mark', pod, terms, { preemptionMark, disruptedBy: 'PreemptionByScheduler' });
         return this.#pods.get(pod.name)?.uid === pod.uid;
@@ -207,10 +219,15 @@ export class PreemptionStory {
       unmark: (pod, _message, terms) =>
         this.#request('unmark', pod, terms, { preemptionMark: undefined, disruptedBy: undefined }),
       evict: (pod, terms) => this.#request('delete', pod, terms, { deleting: true }),
+      release: async (pod, terms) => {
+        const isProtected = this.protects(pod.name);
+        await this.#request('evict', pod, terms, isProtected ? undefined : { deleting: true });
+        return isProtected ? 'protected' : 'going';
+      },
     };
   }
 
-  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change: Partial<Pod>): Promise<void> {
+  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
     const { core } = this;
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     else await Promise.resolve();
@@ -218,10 +235,12 @@ export class PreemptionStory {
     terms.mayBeSent();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
+    if (error !== undefined && !this.loses(verb, name)) throw error;
+    if (this.#pods.get(name)?.uid === uid && change !== undefined) {
+      this.sent.push(`${verb} ${name}`);
+      this.change(name, change);
+    }
     if (error !== undefined) throw error;
-    if (this.#pods.get(name)?.uid !== uid) return;
-    this.sent.push(`${verb} ${name}`);
-    this.change(name, change);
   }
 
   async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {

@@ -1,8 +1,15 @@
+import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
+import { isForOwnEntity } from '../../../cluster/reservation.ts';
+import type { Reservation } from '../../../cluster/reservation.ts';
+
+/** Half of the negative numbers of 32 bits. */
+const half = 2 ** 30;
 
 /**
- * Feasible nodes, highest total first. Only the node's name and `salt` decide between equal totals: the same request gets the
- * same order, and different requests start with different nodes.
+ * Feasible nodes, highest total first. Among equal totals, nodes with capacity that is reserved for another entity are last: if it has a
+ * lower priority, it would lose its whole plan. Otherwise, only the node's name and `salt` decide: the same request gets the same order,
+ * and different requests start with different nodes.
  *
  * The first best node costs one pass over the list. The list becomes a heap only if a second one is needed.
  */
@@ -13,14 +20,16 @@ export class NodeOrder {
   indexes = new Int32Array(0);
   size = 0;
   #nodes: readonly NodeInfo[] = [];
+  #pod: Pod | undefined;
   /** node index -> rank among equal totals, while there is a heap */
   #ties = new Int32Array(0);
   #salt = 0;
   #state: 'listed' | 'bestFirst' | 'heap' = 'listed';
 
-  /** Allocates space for these nodes, and lists none. */
-  begin(nodes: readonly NodeInfo[], salt: number): void {
+  /** Allocates space for these nodes, and lists none. `pod`: the one to place, or one of identical ones. */
+  begin(nodes: readonly NodeInfo[], salt: number, pod: Pod): void {
     this.#nodes = nodes;
+    this.#pod = pod;
     this.#salt = salt;
     this.size = 0;
     this.#state = 'listed';
@@ -99,8 +108,16 @@ export class NodeOrder {
     return total === other ? this.#precedes(this.#ties[a]!, a, this.#ties[b]!, b) : total > other;
   }
 
+  /** Returns a number of 32 bits: negative if nothing on the node is reserved for another entity. */
   #tieOf(index: number): number {
-    return mixed(this.#nodes[index]!.nameHash ^ this.#salt);
+    const { nameHash, reservations } = this.#nodes[index]!;
+    const tie = mixed(nameHash ^ this.#salt) >> 1;
+    return reservations.size > 0 && this.#hasOther(reservations.values()) ? tie + half : tie - half;
+  }
+
+  #hasOther(reservations: Iterable<Reservation>): boolean {
+    for (const reservation of reservations) if (!isForOwnEntity(this.#pod!, reservation)) return true;
+    return false;
   }
 
   #precedes(tie: number, index: number, otherTie: number, other: number): boolean {

@@ -37,7 +37,7 @@ export class Ranking {
    */
   count(): number {
     const { nodes, buffers } = this.#options;
-    buffers.order.begin(nodes, this.#salt);
+    buffers.order.begin(nodes, this.#salt, this.#target.pod);
     const size = this.#feasibility.find(this.#target);
     return this.#feasibility.error === undefined ? size : nodes.length;
   }
@@ -182,7 +182,7 @@ export class Ranking {
     const { profile, nodes, buffers } = this.#options;
     this.#error = undefined;
     this.#scores.begin(this.#target);
-    buffers.order.begin(nodes, this.#salt);
+    buffers.order.begin(nodes, this.#salt, this.#target.pod);
     const startedAt = profile.begin();
     const size = this.#feasibility.find(this.#target);
     profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', startedAt);

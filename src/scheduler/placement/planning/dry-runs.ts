@@ -13,6 +13,7 @@ import type { NodeSubsetOf } from '../cache/node-subset.ts';
 import { demandOf } from './demand.ts';
 import { NodeCheck } from './node-check.ts';
 import type { Plan, Planner, PlanRequest } from './planner.ts';
+import { takeOutPods } from './take-out-pods.ts';
 
 /** The result of a dry run, with details of its plan. */
 export interface DryRun extends DryRunResult {
@@ -99,17 +100,31 @@ export class DryRuns {
     }
   }
 
-  /** Returns why these members do not fit together on exactly these nodes without these pods; undefined if they fit. */
+  /** Like `rejectionSteps`, at once. */
   rejectionOf(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     nominations: readonly Nomination[],
     without: readonly Pod[],
   ): Status | undefined {
-    const { transaction, isGone } = this.#begin(schedulingEntity, without);
+    return finish(this.rejectionSteps(profile, schedulingEntity, nominations, without, new WorkBudget()));
+  }
+
+  /** Returns why these members do not fit together on exactly these nodes without these pods; undefined if they fit. */
+  *rejectionSteps(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    nominations: readonly Nomination[],
+    without: readonly Pod[],
+    budget: WorkBudget,
+  ): Yielding<Status | undefined> {
+    this.#mustNotBePlanning();
+    const transaction = this.#cluster.begin();
     try {
+      yield* takeOutPods(transaction, without, budget);
       const groupState = schedulingEntity.kind === 'gang' ? new CycleState() : undefined;
-      return new NodeCheck(this.#cluster).placeAs({ profile, groupState, isGone }, nominations, transaction);
+      const request = { profile, groupState, isGone: isIn(without) };
+      return yield* new NodeCheck(this.#cluster).rejectionSteps(request, nominations, transaction, budget);
     } finally {
       transaction.rollback();
     }
@@ -131,9 +146,7 @@ export class DryRuns {
     const transaction = this.#cluster.begin();
     const gone = [...without];
     transaction.takeOut(gone);
-    if (gone.length === 0) return { transaction, isGone: () => false };
-    const uids = new Set(gone.map(({ uid }) => uid));
-    return { transaction, isGone: (uid) => uids.has(uid) };
+    return { transaction, isGone: isIn(gone) };
   }
 
   #mustNotBePlanning(): void {
@@ -142,6 +155,13 @@ export class DryRuns {
       'cannot start a dry run while a plan is in progress; call dryRun in PostFilter or between attempts',
     );
   }
+}
+
+/** Returns whether a pod, by uid, is one of these. */
+function isIn(pods: readonly Pod[]): (uid: string) => boolean {
+  if (pods.length === 0) return () => false;
+  const uids = new Set(pods.map(({ uid }) => uid));
+  return (uid) => uids.has(uid);
 }
 
 /**

@@ -157,11 +157,8 @@ export class GangPacking {
 /** Returns whether the pods fit on the node together. */
 function canPlace({ cluster, request, transaction, work }: PlanScope, pods: readonly Pod[], node: NodeInfo): boolean {
   work.spend(pods.length * workPerMember);
-  const before = transaction.savepoint();
   const nominations = pods.map((pod) => ({ pod, nodeName: node.name }));
-  const rejection = new NodeCheck(cluster).placeAs(request, nominations, transaction);
-  transaction.rollbackTo(before);
-  return rejection === undefined;
+  return new NodeCheck(cluster).rejectionTogether(request, nominations, transaction) === undefined;
 }
 
 /** Returns the requested resources in the order of their names, which is the same in all processes. */

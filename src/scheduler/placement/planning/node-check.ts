@@ -1,4 +1,7 @@
 import type { Pod } from '../../../api/pod.ts';
+import { WorkBudget } from '../../../base/work-budget.ts';
+import { finish } from '../../../base/yielding.ts';
+import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
@@ -7,11 +10,16 @@ import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 import type { NodeAssignment, PlanRequest } from './plan.ts';
+import { undoAssignments, unreserveAll } from './undo-assignments.ts';
+
+/** The request for pods that are placed on given nodes. */
+type PlacedRequest = Pick<PlanRequest, 'profile' | 'groupState' | 'isGone'>;
 
 /**
- * Checks whether pods fit on nodes that a caller has already chosen. Runs no ranking, no Score; only `placeAs` runs Reserve.
+ * Checks whether pods fit on nodes that a caller has already chosen. Runs no ranking, no Score; only `rejectionSteps` runs Reserve.
  */
 export class NodeCheck {
   readonly #cluster: Cluster;
@@ -155,29 +163,58 @@ export class NodeCheck {
     }
   }
 
-  /**
-   * Places the pods on exactly these nodes, one by one in this order. Assumes each pod that fits in the transaction. Returns why
-   * the first pod that does not fit is rejected; undefined if all fit.
-   */
-  placeAs(
-    { profile, groupState, isGone }: Pick<PlanRequest, 'profile' | 'groupState' | 'isGone'>,
+  /** Like `rejectionSteps`, at once. */
+  rejectionTogether(
+    request: PlacedRequest,
     nominations: readonly Nomination[],
     transaction: Transaction,
   ): Status | undefined {
+    return finish(this.rejectionSteps(request, nominations, transaction, new WorkBudget()));
+  }
+
+  /**
+   * Places the pods on exactly these nodes, one by one in this order, and undoes it. Returns why the first pod that does not fit is
+   * rejected; undefined if all fit. If it throws or is abandoned, the caller must roll the transaction back.
+   */
+  *rejectionSteps(
+    request: PlacedRequest,
+    nominations: readonly Nomination[],
+    transaction: Transaction,
+    budget: WorkBudget,
+  ): Yielding<Status | undefined> {
+    const { profile } = request;
+    const before = transaction.savepoint();
     const reserved: NodeAssignment[] = [];
+    let isPlacing = true;
     try {
-      for (const { pod, nodeName } of nominations) {
-        const state = new CycleState(groupState);
-        const rejection = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
-        if (rejection !== undefined) return rejection;
-        reserved.push({ pod, nodeName, state });
-        const answer = profile.reserve(state, pod, this.#cluster.node(nodeName)!);
-        if (answer !== undefined) return answer;
-      }
-      return undefined;
+      const rejection = yield* this.#placeAll(request, nominations, transaction, reserved, budget);
+      isPlacing = false;
+      yield* undoAssignments(profile, reserved, transaction, before, budget);
+      return rejection;
     } finally {
-      for (const { state, pod, nodeName } of reserved.reverse()) profile.unreserve(state, pod, nodeName);
+      if (isPlacing) unreserveAll(profile, reserved);
     }
+  }
+
+  /** Adds the pods for which it calls Reserve to `reserved`. */
+  *#placeAll(
+    { profile, groupState, isGone }: PlacedRequest,
+    nominations: readonly Nomination[],
+    transaction: Transaction,
+    reserved: NodeAssignment[],
+    budget: WorkBudget,
+  ): Yielding<Status | undefined> {
+    for (const { pod, nodeName } of nominations) {
+      budget.spend(workPerMember);
+      if (budget.isDue) yield;
+      const state = new CycleState(groupState);
+      const rejection = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
+      if (rejection !== undefined) return rejection;
+      reserved.push({ pod, nodeName, state });
+      const answer = profile.reserve(state, pod, this.#cluster.node(nodeName)!);
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
   }
 
   #placeOn(
@@ -185,7 +222,7 @@ export class NodeCheck {
     pod: Pod,
     state: CycleState,
     profile: Profile,
-    isGone: PlanRequest['isGone'],
+    isGone: PlacedRequest['isGone'],
     transaction: Transaction,
   ): Status | undefined {
     const node = this.#cluster.node(nodeName);

@@ -30,6 +30,16 @@ export class BudgetUse {
     return exceeds;
   }
 
+  /** Returns a budget that these evictions would exceed; undefined: none. Does not add them. */
+  exceededBy(pods: readonly Pod[]): string | undefined {
+    const trial = this.copy();
+    for (const pod of pods) {
+      if (!trial.add(pod)) continue;
+      return this.#policy.allowances(pod).find(({ budget, allowed }) => trial.#of(budget) > allowed)!.budget;
+    }
+    return undefined;
+  }
+
   /** Adds evictions. Returns how many of them exceed a budget. */
   addAll(pods: readonly Pod[]): number {
     return pods.filter((pod) => this.add(pod)).length;

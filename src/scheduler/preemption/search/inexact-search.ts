@@ -7,6 +7,7 @@ import type { EvictablePod } from './evictable-pod.ts';
 import { comparePrices, priceOf } from './eviction-price.ts';
 import type { EvictionPrice } from './eviction-price.ts';
 import type { EvictionUnits } from './eviction-units.ts';
+import { mostImportantFirst } from './importance.ts';
 import { WorkLimitError } from './search-work.ts';
 import { VictimEstimate } from './victim-estimate.ts';
 import type { Estimate, VictimEstimateOptions } from './victim-estimate.ts';
@@ -77,18 +78,18 @@ export class InexactSearch {
   *#confirmBelow(below: number): Yielding<ConfirmedVictims | number> {
     const { plans } = this.#options;
     // Pods that are out would be missing.
-    plans.undo();
+    yield* plans.undo();
     const units = yield* this.#allUnits();
     const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
     const levels = [-Infinity, ...[...priorities].filter((level) => level < below).sort((a, b) => a - b)];
-    let victims = victimsUpTo(levels.at(-1)!, units);
+    let victims = this.#upTo(levels.at(-1)!, units);
     let plan = yield* plans.plan(victims);
     if (plan.blocked !== undefined) return plan.placed;
     let [low, high] = [0, levels.length - 1];
     let isCurrent = true;
     while (low < high && !plans.areExhausted) {
       const middle = (low + high) >> 1;
-      const fewer = victimsUpTo(levels[middle]!, units);
+      const fewer = this.#upTo(levels[middle]!, units);
       const next = yield* plans.plan(fewer);
       isCurrent = next.blocked === undefined;
       if (isCurrent) [high, victims, plan] = [middle, fewer, next];
@@ -97,6 +98,22 @@ export class InexactSearch {
     if (!isCurrent) plan = yield* plans.plan(victims);
     // A plugin may answer differently the second time.
     return plan.blocked === undefined ? yield* plans.putBack(victims, plan.assignments) : plan.placed;
+  }
+
+  /** Returns the pods up to this priority that may go together. If budgets must be kept, the least important of them come first. */
+  #upTo(priority: number, units: readonly EvictionUnit[]): readonly EvictablePod[] {
+    const { request, units: evictionUnits } = this.#options;
+    const victims = victimsUpTo(priority, units);
+    if (!evictionUnits.keepBudgets) return victims;
+    const used = new BudgetUse(request.policy);
+    const groups = [...Map.groupBy(victims, (each) => (each.isSpare ? each.pod : each.unit)).values()];
+    groups.sort(([a], [b]) => mostImportantFirst(b!, a!));
+    return groups.flatMap((group) => {
+      const pods = group.map(({ pod }) => pod);
+      if (evictionUnits.exceedBudgets(pods, used)) return [];
+      used.addAll(pods);
+      return group;
+    });
   }
 
   *#allUnits(): Yielding<readonly EvictionUnit[]> {

@@ -5,6 +5,7 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
 import type { PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { Profile } from '../../../framework/profile.ts';
+import { workPerShortStep } from '../../../framework/work-per-member.ts';
 import { NodeCheck } from '../../placement/planning/node-check.ts';
 import type { NodeAssignment } from '../../placement/planning/planner.ts';
 import { BudgetUse } from './budget-use.ts';
@@ -48,6 +49,7 @@ export class PutBack {
     const units = [...Map.groupBy(victims, ({ unit }) => unit).values()].map((pods) =>
       pods.toSorted(mostImportantFirst),
     );
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
     units.sort(([a], [b]) => mostImportantFirst(a!, b!));
     const { policy } = this.#members;
     const podsOf = (unit: readonly EvictablePod[]): readonly Pod[] => unit.map(({ pod }) => pod);

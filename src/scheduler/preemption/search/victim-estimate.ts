@@ -7,12 +7,15 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { mustRespect } from '../../../cluster/reservation.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import { workPerShortStep } from '../../../framework/work-per-member.ts';
 import { BudgetUse } from './budget-use.ts';
+import { CandidateNode, sumOver } from './candidate-node.ts';
 import { comparePrices, free as nothingGoes, priceOf, totalOf } from './eviction-price.ts';
 import type { EvictionPrice } from './eviction-price.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import type { EvictionUnits } from './eviction-units.ts';
 import { mostImportantFirst } from './importance.ts';
+import { reduceVictims } from './reduce-victims.ts';
 import { Victims } from './victims.ts';
 
 /** Members that are alike to the plugins. */
@@ -34,21 +37,13 @@ export interface Estimate {
   readonly price: EvictionPrice;
 }
 
-/** A node in the estimate. */
-interface Candidate {
-  readonly node: NodeInfo;
-  /** By resource: what members could use without further victims. */
-  readonly free: number[];
-  readonly pods: readonly EvictablePod[];
-  /** Increased by every change of `free`. */
-  version: number;
-}
-
 /** A node with the victims that it takes to place one more member there. */
 interface Offer {
-  readonly candidate: Candidate;
+  readonly candidate: CandidateNode;
   readonly version: number;
   readonly out: readonly EvictablePod[];
+  /** Number of victims before. */
+  readonly victims: number;
   /** gang among them -> how many of its pods could go without the others */
   readonly surplus: ReadonlyMap<EvictionUnit, number>;
   readonly price: EvictionPrice;
@@ -62,8 +57,8 @@ export interface VictimEstimateOptions {
   readonly needed: number;
   readonly units: EvictionUnits;
   readonly policy: PreemptionPolicy;
-  /** Pods on nodes that are terminating, so that their capacity will be free in any case. */
-  readonly isGoing: (pod: Pod) => boolean;
+  /** Returns the pods on the node that go in any case, so that their capacity will be free. */
+  readonly goingOn: (node: NodeInfo) => readonly Pod[];
 }
 
 /**
@@ -74,7 +69,7 @@ export class VictimEstimate {
   readonly #options: VictimEstimateOptions;
   readonly #ids: readonly ResourceId[];
   /** node name -> candidate */
-  readonly #candidates = new Map<string, Candidate>();
+  readonly #candidates = new Map<string, CandidateNode>();
   /** Whether a gang has members of different priorities. */
   #mixesPriorities = false;
   /** unit -> price of its pods that are no victims yet, and how many of them could go without the others */
@@ -131,9 +126,14 @@ export class VictimEstimate {
     return price.top > -Infinity && (this.#mixesPriorities || this.#options.classes.length > 1);
   }
 
+  /** Whether all members are alike, so that no other victims are better than those of the estimate. */
+  get isExact(): boolean {
+    return this.#options.classes.length === 1;
+  }
+
   /** Whether members that have no capacity by this estimate do not fit at all. */
   get isBound(): boolean {
-    return this.#options.classes.length === 1;
+    return this.isExact && !this.#options.units.keepBudgets;
   }
 
   /** Number of nodes that would take a member if they had no other pods. */
@@ -148,9 +148,9 @@ export class VictimEstimate {
     return count;
   }
 
-  #candidate(node: NodeInfo, preemptor: Pod): Candidate {
-    const { units, isGoing } = this.#options;
-    const going = [...node.pods.values()].filter(isGoing);
+  #candidate(node: NodeInfo, preemptor: Pod): CandidateNode {
+    const { units, goingOn } = this.#options;
+    const going = goingOn(node);
     // An owner that is assumed on the node already counts among its pods.
     const reserved = [...node.reservations.values()].filter(
       (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
@@ -163,7 +163,7 @@ export class VictimEstimate {
     });
     const pods = units.on(node);
     this.#mixesPriorities ||= pods.some(({ unit }) => unit.pods[0]!.priority < unit.priority);
-    return { node, free, pods, version: 0 };
+    return new CandidateNode(node, pods, this.#ids, free);
   }
 
   /** `paid`: a unit whose pods cost nothing, because they go in any case. */
@@ -172,26 +172,27 @@ export class VictimEstimate {
     perNode: number,
     budget: WorkBudget,
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
-    const { classes, needed, policy } = this.#options;
+    const { classes, needed, policy, units } = this.#options;
+    const { keepBudgets } = units;
     for (const candidate of this.#candidates.values()) candidate.version = 0;
     this.#restPrices.clear();
     /** candidate -> free amounts before */
     const before = [...this.#candidates.values()].map((candidate) => [candidate, [...candidate.free]] as const);
     const victims = new Victims();
     const used = new BudgetUse(policy);
-    const nodes = new Set<Candidate>();
+    const nodes = new Set<CandidateNode>();
     /** candidate -> number of members of the current class there */
-    const taken = new Map<Candidate, number>();
+    const taken = new Map<CandidateNode, number>();
     let placed = 0;
     let last: EvictionUnit | undefined;
     let violations = 0;
-    const pay = (pods: readonly Pod[]): readonly Candidate[] => {
-      const freed: Candidate[] = [];
+    const pay = (pods: readonly Pod[]): readonly CandidateNode[] => {
+      const freed: CandidateNode[] = [];
       for (const pod of pods) {
         if (used.add(pod)) violations++;
         const candidate = this.#candidates.get(pod.nodeName);
         if (candidate === undefined) continue;
-        this.#change(candidate, pod, 1);
+        candidate.change(pod, 1);
         freed.push(candidate);
       }
       return freed;
@@ -201,7 +202,7 @@ export class VictimEstimate {
       const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
       const names = new Set(allowed.map(({ name }) => name));
       const offers = new Heap<Offer>(compareOffers);
-      const offer = (candidate: Candidate): void => {
+      const offer = (candidate: CandidateNode): void => {
         const made = this.#offer(candidate, request, victims, used);
         if (made !== undefined) offers.push(made);
       };
@@ -218,7 +219,9 @@ export class VictimEstimate {
         const { candidate } = best;
         budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
-        const isOutdated = [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
+        const isOutdated =
+          (best.out.length > 0 && keepBudgets && best.victims !== victims.size) ||
+          [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
         if (best.version !== candidate.version || isOutdated) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
           continue;
@@ -230,7 +233,7 @@ export class VictimEstimate {
           for (const freed of pay(added))
             if (freed !== candidate && names.has(freed.node.name) && (taken.get(freed) ?? 0) < perNode) offer(freed);
         }
-        this.#change(candidate, pod, -1);
+        candidate.change(pod, -1);
         nodes.add(candidate);
         placed++;
         left--;
@@ -241,13 +244,13 @@ export class VictimEstimate {
     }
     let kept = victims;
     if (classes.length > 1)
-      kept = this.#reduced(victims, ({ free }) => (free.every((amount) => amount >= 0) ? 0 : -1), 0);
+      kept = yield* this.#reduced(victims, ({ free }) => (free.every((amount) => amount >= 0) ? 0 : -1), 0, budget);
     else if (placed >= needed) {
       // The members are alike, so they need not stay where they were placed.
       const slots = this.#slotsOf(classes[0]!.pod, taken, perNode);
       for (const { pod } of victims)
         if (this.#candidates.has(pod.nodeName)) nodes.add(this.#candidates.get(pod.nodeName)!);
-      kept = this.#reduced(victims, slots, sum(nodes, slots) - needed);
+      kept = yield* this.#reduced(victims, slots, sumOver(nodes, slots) - needed, budget);
     }
     for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
     const pods = [...kept].map(({ pod }) => pod);
@@ -256,7 +259,7 @@ export class VictimEstimate {
   }
 
   /** Returns how many members like the pod a node has capacity for, with those placed there. */
-  #slotsOf(pod: Pod, taken: ReadonlyMap<Candidate, number>, perNode: number): (candidate: Candidate) => number {
+  #slotsOf(pod: Pod, taken: ReadonlyMap<CandidateNode, number>, perNode: number): (candidate: CandidateNode) => number {
     const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
     return (candidate) => {
       let more = perNode === Infinity ? this.#options.needed : perNode;
@@ -288,24 +291,31 @@ export class VictimEstimate {
     return size;
   }
 
-  #offer(candidate: Candidate, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
+  #offer(candidate: CandidateNode, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
-    if (fits(candidate.free, request)) return { candidate, version, out: [], surplus: noGangs, price: nothingGoes };
-    const left = candidate.pods.filter((each) => this.#mayGo(each, victims));
+    if (fits(candidate.free, request))
+      return { candidate, version, out: [], victims: 0, surplus: noGangs, price: nothingGoes };
+    const mayAllGo = victims.isEmpty && this.#below === Infinity;
+    const left = mayAllGo ? candidate.pods : candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
-    for (const { pod } of left) this.#add(available, pod, 1);
+    for (const { pod } of left) candidate.add(available, pod, 1);
     if (!fits(available, request)) return undefined;
     const out: EvictablePod[] = [];
     for (const each of this.#putBackOrder(left, used)) {
-      this.#add(available, each.pod, -1);
+      candidate.add(available, each.pod, -1);
       if (fits(available, request)) continue;
-      this.#add(available, each.pod, 1);
+      candidate.add(available, each.pod, 1);
       out.push(each);
     }
+    const areAlone = out.every(({ unit }) => unit.gang === undefined);
+    if (areAlone && !this.#options.policy.hasBudgets)
+      return { candidate, version, out, victims: 0, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
-    return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };
+    const price = this.#priceOf(out, victims, used);
+    if (price === undefined) return undefined;
+    return { candidate, version, out, victims: victims.size, surplus, price };
   }
 
   /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
@@ -324,7 +334,22 @@ export class VictimEstimate {
     return used.copy().exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
   }
 
-  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice {
+  /** Returns the victims without those that are not needed after all. */
+  *#reduced(
+    victims: Victims,
+    slots: (candidate: CandidateNode) => number,
+    spare: number,
+    budget: WorkBudget,
+  ): Yielding<Victims> {
+    if (victims.size < 2) return victims;
+    if (budget.lacks(victims.size * workPerShortStep)) yield;
+    const { policy } = this.#options;
+    const choices = this.#putBackOrder(victims.choices().sort(mostImportantFirst), new BudgetUse(policy));
+    return yield* reduceVictims(victims, choices, { candidates: this.#candidates, slots, spare }, budget);
+  }
+
+  /** Returns undefined if these evictions would exceed a budget that must be kept. */
+  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice | undefined {
     /** unit -> its pods that would go alone; undefined: all that are no victims yet */
     const ofUnit = new Map<EvictionUnit, Pod[] | undefined>();
     for (const { pod, unit } of out.toReversed()) {
@@ -339,6 +364,7 @@ export class VictimEstimate {
       return prices.reduce(totalOf, nothingGoes);
     }
     const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
+    if (this.#options.units.exceedBudgets(pods, used)) return undefined;
     return priceOf(pods, used.copy().addAll(pods));
   }
 
@@ -351,73 +377,11 @@ export class VictimEstimate {
     this.#restPrices.set(unit, { surplus, price });
     return price;
   }
-
-  /**
-   * Returns the victims without those that are not needed after all, although they were when a member was placed. `slots`: how many members
-   * a node has capacity for. `spare`: how many slots may be lost.
-   */
-  #reduced(victims: Victims, slots: (candidate: Candidate) => number, spare: number): Victims {
-    const choices = this.#putBackOrder(victims.choices().sort(mostImportantFirst), new BudgetUse(this.#options.policy));
-    if (victims.size < 2) return victims;
-    const needless = new Set<Pod>();
-    let left = spare;
-    /** Puts pods back unless that takes too many slots. */
-    const putBack = (pods: readonly Pod[]): boolean => {
-      const touched = new Set(pods.flatMap(({ nodeName }) => this.#candidates.get(nodeName) ?? []));
-      const before = sum(touched, slots);
-      this.#changeAll(pods, -1);
-      const lost = before - sum(touched, slots);
-      const isNeedless = lost <= left;
-      if (isNeedless) left -= lost;
-      else this.#changeAll(pods, 1);
-      return isNeedless;
-    };
-    /** Puts all pods of a unit back but some that may go alone. */
-    const putMostBack = ({ pods, surplus }: EvictionUnit): readonly Pod[] => {
-      for (const order of surplus === 0 ? [] : [pods.toReversed(), pods]) {
-        const leftBefore = left;
-        const back = order.filter((pod) => putBack([pod]));
-        if (back.length >= pods.length - surplus) return back;
-        this.#changeAll(back, 1);
-        left = leftBefore;
-      }
-      return [];
-    };
-    for (const { pod, unit, isSpare } of choices) {
-      const pods = isSpare ? [pod] : unit.pods;
-      const back = putBack(pods) ? pods : isSpare ? [] : putMostBack(unit);
-      for (const each of back) needless.add(each);
-    }
-    return needless.size === 0 ? victims : victims.without(needless);
-  }
-
-  #changeAll(pods: readonly Pod[], sign: 1 | -1): void {
-    for (const pod of pods) {
-      const candidate = this.#candidates.get(pod.nodeName);
-      if (candidate !== undefined) this.#change(candidate, pod, sign);
-    }
-  }
-
-  #change(candidate: Candidate, pod: Pod, sign: 1 | -1): void {
-    this.#add(candidate.free, pod, sign);
-    candidate.version++;
-  }
-
-  #add(amounts: number[], { template }: Pod, sign: 1 | -1): void {
-    const { requests } = template;
-    for (let i = 0; i < this.#ids.length; i++) amounts[i]! += sign * amountOf(requests, this.#ids[i]!);
-  }
 }
 
 function fits(free: readonly number[], request: readonly number[]): boolean {
   for (let i = 0; i < request.length; i++) if (request[i]! > 0 && free[i]! < request[i]!) return false;
   return true;
-}
-
-function sum(candidates: Iterable<Candidate>, count: (candidate: Candidate) => number): number {
-  let total = 0;
-  for (const candidate of candidates) total += count(candidate);
-  return total;
 }
 
 /** Among equal prices, nodes without reservations of others come first. */

@@ -6,6 +6,9 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../../placement/planning/planner.ts';
+import { workPerShortStep } from '../../../framework/work-per-member.ts';
+import { takeOutPods } from '../../placement/planning/take-out-pods.ts';
+import { undoAssignments } from '../../placement/planning/undo-assignments.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { PutBack } from './put-back.ts';
 import type { SearchWork } from './search-work.ts';
@@ -16,7 +19,7 @@ import type { VictimSearchRequest } from './victim-search-request.ts';
 export interface ConfirmedVictims {
   readonly assignments: readonly NodeAssignment[];
   readonly victims: readonly EvictablePod[];
-  /** Terminating pods that must be gone too. */
+  /** Pods that must be gone too, and go in any case. */
   readonly going: readonly Pod[];
 }
 
@@ -24,15 +27,12 @@ export interface VictimPlansOptions {
   readonly cluster: Cluster;
   readonly planner: Planner;
   readonly request: VictimSearchRequest;
-  /** Open; the caller rolls it back after `undo`. */
+  /** Open; the caller rolls it back after `undo` or `abandon`. */
   readonly transaction: Transaction;
-  /** Pods that are terminating. No plan counts on their staying. */
+  /** Pods that are terminating, or about to be evicted for others. No plan counts on their staying. */
   readonly going: readonly Pod[];
   readonly work: SearchWork;
 }
-
-/** Pods to take out between two checks whether a pause is due. */
-const takenOutAtATime = 500;
 
 /** The plans of one search. Each begins in the state before the search, so that none depends on another; the last one may be in effect. */
 export class VictimPlans {
@@ -56,9 +56,9 @@ export class VictimPlans {
     const { planner, request, transaction, going, work } = this.#options;
     const { profile, demand, nodeSubsetOf } = request;
     const { members, needed, signed, gang } = demand;
-    this.undo();
+    yield* this.undo();
     work.plans++;
-    yield* takeOut(transaction, [...going, ...victims.map(({ pod }) => pod)], this.#budget);
+    yield* takeOutPods(transaction, [...going, ...victims.map(({ pod }) => pod)], this.#budget);
     const planRequest: PlanRequest = {
       ...{ profile, members, needed, signed, within, nodeSubsetOf },
       groupState: gang === undefined ? undefined : new CycleState(),
@@ -67,7 +67,7 @@ export class VictimPlans {
     const plan = yield* planner.steps(planRequest, transaction, this.#budget);
     if (plan.blocked === undefined) this.#reserved = plan.assignments;
     else {
-      this.undo();
+      yield* this.undo();
       for (const name of plan.unschedulablePlugins) work.unschedulablePlugins.add(name);
     }
     return plan;
@@ -79,10 +79,11 @@ export class VictimPlans {
     return blocked === undefined ? yield* this.putBack(victims, assignments) : undefined;
   }
 
-  /** Puts back the victims, and the terminating pods, that the last plan does not need to be gone. Returns the rest. */
+  /** Puts back the victims, and the pods that go in any case, that the last plan does not need to be gone. Returns the rest. */
   *putBack(victims: readonly EvictablePod[], assignments: readonly NodeAssignment[]): Yielding<ConfirmedVictims> {
     const { cluster, request, transaction, going } = this.#options;
     const { profile, policy } = request;
+    if (this.#budget.lacks(assignments.length * workPerShortStep)) yield;
     const putBack = new PutBack({ cluster, profile, transaction, assignments, policy });
     const left = yield* putBack.run(victims, this.#budget);
     const awaited = yield* putBack.run(going.map(asVictim), this.#budget);
@@ -96,8 +97,8 @@ export class VictimPlans {
   *acceptedNow(classes: readonly MemberClass[]): Yielding<readonly MemberClass[]> {
     const { request, transaction, going, work } = this.#options;
     const { profile } = request;
-    this.undo();
-    yield* takeOut(transaction, going, this.#budget);
+    yield* this.undo();
+    yield* takeOutPods(transaction, going, this.#budget);
     const accepted: MemberClass[] = [];
     for (const each of classes) {
       const state = new CycleState();
@@ -112,27 +113,23 @@ export class VictimPlans {
     return accepted;
   }
 
-  /** Restores the state before the search: undoes the last plan, and puts all pods back. */
-  undo(): void {
-    const { planner, request, transaction } = this.#options;
-    planner.unreserve(request.profile, this.#reserved);
+  /** Restores the state before the search: undoes the last plan, and puts all pods back. Runs in steps. */
+  *undo(): Yielding<void> {
+    const { request, transaction } = this.#options;
+    const reserved = this.#reserved;
     this.#reserved = [];
-    transaction.rollbackTo(0);
+    yield* undoAssignments(request.profile, reserved, transaction, 0, this.#budget);
+  }
+
+  /** Like `undo`, but leaves the transaction to the caller. */
+  abandon(): void {
+    this.#options.planner.unreserve(this.#options.request.profile, this.#reserved);
+    this.#reserved = [];
   }
 }
 
-/** Terminating pods are put back like pods without a group. */
+/** Pods that go in any case are put back like pods without a group. */
 function asVictim(pod: Pod): EvictablePod {
   const unit = { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   return { pod, unit, isSpare: true };
-}
-
-function* takeOut(transaction: Transaction, pods: readonly Pod[], budget: WorkBudget): Yielding<void> {
-  // Pods of one node together: its contents are then computed once.
-  const byNode = [...Map.groupBy(pods, ({ nodeName }) => nodeName).values()].flat();
-  for (let start = 0; start < byNode.length; start += takenOutAtATime) {
-    transaction.takeOut(byNode.slice(start, start + takenOutAtATime));
-    budget.spend(takenOutAtATime);
-    if (budget.isDue) yield;
-  }
 }

@@ -6,9 +6,12 @@ import type { Demand } from '../../placement/planning/demand.ts';
 
 /** What earlier preemptions mean for a search. */
 export interface EarlierPreemptions {
-  /** Returns whether the entity has waited for this pod in vain, so that it must not wait for it again. */
+  /** Returns whether the pod did not terminate in time, so that no entity must wait for it. */
   isStuck(pod: Pod): boolean;
-  /** Returns whether the pod is about to be evicted for an entity of equal or higher priority. */
+  /**
+   * Returns whether the pod is about to be evicted for an entity of equal or higher priority. It is no victim, but what its capacity is not
+   * reserved for can be planned like that of a terminating pod.
+   */
   makesWay(pod: Pod): boolean;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { Status } from '../../../framework/status.ts';
-import { defaultPlugins, defaultPreemption } from '../../../plugins/registry.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
 
 const low = 0;
@@ -11,7 +11,7 @@ const high = 1000;
 /** A cluster of nodes with 4 cpu unless the test says otherwise. */
 class Preempting extends Queueing {
   constructor(nodes: Readonly<Record<string, number>>) {
-    super({ plugins: [...defaultPlugins, defaultPreemption] });
+    super({ plugins: defaultPlugins });
     for (const [name, cpu] of Object.entries(nodes)) this.node({ name, cpu });
   }
 
@@ -367,7 +367,7 @@ describe('a search with a plugin that answers differently from call to call', ()
       const random = seededRandom(seed);
       const filter = (): Status | undefined => (random() < share ? new Status('Unschedulable', 'unsteady') : undefined);
       const extra = [{ name: 'Unsteady', sign: (): string => '', filter }];
-      const core = new Queueing({ plugins: [...defaultPlugins, defaultPreemption], extra });
+      const core = new Queueing({ plugins: defaultPlugins, extra });
       core.node({ name: 'a', cpu: 8 });
       for (let i = 0; i < 8; i++) core.pod({ name: `low-${i}`, cpu: 1, priority: 10 * i, nodeName: 'a' });
       core.group({ name: 'x', minMember: 3 });

@@ -4,11 +4,13 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
-import type { PreemptionOutcome } from '../../../framework/preemption-policy.ts';
+import type { PreemptionOutcome, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { Planner } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
+import type { EvictionUnitsOptions } from './eviction-units.ts';
 import { InexactSearch } from './inexact-search.ts';
+import type { ProtectedUntil } from './protected-until.ts';
 import { SearchWork, WorkLimitError } from './search-work.ts';
 import { VictimEstimate } from './victim-estimate.ts';
 import type { MemberClass, VictimEstimateOptions } from './victim-estimate.ts';
@@ -22,6 +24,10 @@ export interface FoundVictims {
   /** A node for each member that the entity still needs; empty if nothing is to be preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** If there is no plan: pods that must stay now and may go later, without any other change. */
+  readonly protectedUntil: readonly ProtectedUntil[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** Names of the plugins that rejected members in the search's plans, although pods were gone. */
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
@@ -38,10 +44,13 @@ const podsPerCheck = 8;
 export class VictimSearch {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
+  readonly #plans: EvictionUnitsOptions['plans'];
 
-  constructor(cluster: Cluster, planner: Planner) {
+  /** `plans`: plans that may be given up. */
+  constructor(cluster: Cluster, planner: Planner, plans?: EvictionUnitsOptions['plans']) {
     this.#cluster = cluster;
     this.#planner = planner;
+    this.#plans = plans;
   }
 
   /**
@@ -53,7 +62,9 @@ export class VictimSearch {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const makesWay = (pod: Pod): boolean => earlier?.makesWay(pod) === true;
-    const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy, makesWay);
+    const preemptor = { priority, groupKey: gang?.key };
+    const [cluster, plans] = [this.#cluster, this.#plans];
+    const units = new EvictionUnits({ cluster, preemptor, policy, makesWay, plans });
     const work = new SearchWork(budget);
     let found: FoundVictims;
     try {
@@ -62,8 +73,9 @@ export class VictimSearch {
       if (!(error instanceof WorkLimitError)) throw error;
       found = none(work, { kind: 'ended', plans: work.plans });
     }
-    if (found.nominations.length === 0) units.reportSkipped();
-    return found;
+    if (found.nominations.length > 0) return found;
+    units.reportSkipped();
+    return { ...found, protectedUntil: units.protectedUntil };
   }
 
   *#find(request: VictimSearchRequest, units: EvictionUnits, work: SearchWork): Yielding<FoundVictims> {
@@ -71,8 +83,19 @@ export class VictimSearch {
     const { needed } = demand;
     const { budget } = work;
     const classes = yield* this.#classes(request, work);
-    const isGoing = (pod: Pod): boolean => this.#isGoing(pod) && earlier?.isStuck(pod) !== true;
-    const estimated: VictimEstimateOptions = { classes, needed, units, policy, isGoing };
+    const own = demand.gang?.key;
+    const makesWay = (pod: Pod): boolean =>
+      earlier?.makesWay(pod) === true && (own === undefined || pod.podGroupKey !== own);
+    const isGoing = (pod: Pod): boolean =>
+      (pod.deleting || makesWay(pod)) && this.#cluster.nodeOf(pod)?.isLost === false && earlier?.isStuck(pod) !== true;
+    const going = yield* this.#going(isGoing, budget);
+    const estimated: VictimEstimateOptions = {
+      classes,
+      needed,
+      units,
+      policy,
+      goingOn: ({ name }) => going.get(name) ?? [],
+    };
     const estimate = yield* VictimEstimate.of(estimated, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     const isPlaced = cheapest.placed >= needed;
@@ -81,18 +104,18 @@ export class VictimSearch {
     const [cluster, planner] = [this.#cluster, this.#planner];
     let plans: VictimPlans | undefined;
     try {
-      const going = yield* this.#going(isGoing, budget);
-      plans = new VictimPlans({ cluster, planner, request, transaction, going, work });
+      plans = new VictimPlans({ cluster, planner, request, transaction, going: [...going.values()].flat(), work });
       const first = isPlaced ? yield* plans.confirm([...cheapest.victims], cheapest.nodes) : undefined;
       const found =
-        first !== undefined && estimate.isBound
+        first !== undefined && estimate.isExact
           ? first
           : yield* new InexactSearch({ cluster, request, units, plans, estimate, estimated, budget }).run(first);
-      return typeof found === 'number'
-        ? none(work, this.#negative(needed, found, units, estimate))
-        : answerOf(work, found);
+      yield* plans.undo();
+      if (typeof found === 'number') return none(work, this.#negative(needed, found, units, estimate));
+      const tooMany = exceeding(policy, found);
+      return tooMany === undefined ? answerOf(work, found) : none(work, tooMany);
     } finally {
-      plans?.undo();
+      plans?.abandon();
       transaction.rollback();
     }
   }
@@ -138,12 +161,15 @@ export class VictimSearch {
     return pod.deleting && this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
-  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<readonly Pod[]> {
-    const going: Pod[] = [];
-    for (const { pods } of this.#cluster.nodes) {
+  /** Returns node name -> its pods that go in any case. */
+  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<ReadonlyMap<string, readonly Pod[]>> {
+    const going = new Map<string, Pod[]>();
+    for (const { name, pods } of this.#cluster.nodes) {
       budget.spend(pods.size / podsPerCheck);
       if (budget.isDue) yield;
-      for (const pod of pods.values()) if (pod.deleting && isGoing(pod)) going.push(pod);
+      let found: Pod[] | undefined;
+      for (const pod of pods.values()) if (isGoing(pod)) (found ??= []).push(pod);
+      if (found !== undefined) going.set(name, found);
     }
     return going;
   }
@@ -163,7 +189,18 @@ export class VictimSearch {
 }
 
 function none({ unschedulablePlugins }: SearchWork, outcome: PreemptionOutcome): FoundVictims {
-  return { outcome, nominations: [], victims: [], unschedulablePlugins };
+  return { outcome, nominations: [], victims: [], awaited: [], protectedUntil: [], unschedulablePlugins };
+}
+
+/** Returns what the policy does not allow, if the victims are more than it allows. */
+function exceeding(
+  { maxVictims = Infinity, maxVictimGroups = Infinity }: PreemptionPolicy,
+  { victims }: ConfirmedVictims,
+): PreemptionOutcome | undefined {
+  const evicted = victims.filter(({ unit }) => unit.isPlanned !== true);
+  const groups = new Set(evicted.flatMap(({ unit, isSpare }) => (isSpare ? [] : (unit.gang ?? [])))).size;
+  const isAllowed = evicted.length <= maxVictims && groups <= maxVictimGroups;
+  return isAllowed ? undefined : { kind: 'tooMany', victims: evicted.length, groups };
 }
 
 function answerOf(
@@ -173,10 +210,15 @@ function answerOf(
   const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
   const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
   const pods = victims.map(({ pod }) => pod);
+  const evicted = victims.flatMap(({ pod, unit }) => (unit.isPlanned === true ? [] : pod));
+  const recalled = pods.length - evicted.length;
+  const [members, terminating] = [nominations.length, going.length];
   return {
-    outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: going.length },
+    outcome: { kind: 'found', victims: evicted, recalled, gangs, members, terminating },
     nominations,
-    victims: [...pods, ...going],
+    victims: [...pods, ...going.filter(({ deleting }) => deleting)],
+    awaited: going.filter(({ deleting }) => !deleting),
+    protectedUntil: [],
     unschedulablePlugins,
   };
 }

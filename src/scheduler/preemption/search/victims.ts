@@ -62,6 +62,10 @@ export class Victims {
     for (const [unit, pods] of this.#single) for (const pod of pods) yield { pod, unit, isSpare: true };
   }
 
+  get isEmpty(): boolean {
+    return this.#whole.size === 0 && this.#single.size === 0;
+  }
+
   get size(): number {
     let size = 0;
     for (const { pods } of this.#whole) size += pods.length;

@@ -1,0 +1,42 @@
+import type { Pod } from '../../../api/pod.ts';
+import { amountOf } from '../../../api/resource-list.ts';
+import type { ResourceId } from '../../../api/resource-names.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+import type { EvictablePod } from './evictable-pod.ts';
+
+/** A node in an estimate. */
+export class CandidateNode {
+  readonly node: NodeInfo;
+  readonly pods: readonly EvictablePod[];
+  /** By resource: what members could use without further victims. */
+  readonly free: number[];
+  /** Increased by every change of `free`. */
+  version = 0;
+  readonly #ids: readonly ResourceId[];
+
+  constructor(node: NodeInfo, pods: readonly EvictablePod[], ids: readonly ResourceId[], free: number[]) {
+    this.node = node;
+    this.pods = pods;
+    this.#ids = ids;
+    this.free = free;
+  }
+
+  /** Adds the pod's requests to what is free, or subtracts them. */
+  change(pod: Pod, sign: 1 | -1): void {
+    this.add(this.free, pod, sign);
+    this.version++;
+  }
+
+  /** Adds the pod's requests to these amounts, or subtracts them. */
+  add(amounts: number[], { template }: Pod, sign: 1 | -1): void {
+    const { requests } = template;
+    for (let i = 0; i < this.#ids.length; i++) amounts[i]! += sign * amountOf(requests, this.#ids[i]!);
+  }
+}
+
+/** Returns the sum of what `count` returns for these nodes. */
+export function sumOver(nodes: Iterable<CandidateNode>, count: (node: CandidateNode) => number): number {
+  let total = 0;
+  for (const node of nodes) total += count(node);
+  return total;
+}
