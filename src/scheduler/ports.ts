@@ -85,7 +85,7 @@ export interface PodEvictor {
   evict(pod: Pod, terms: RequestTerms): Promise<void>;
   /**
    * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. A pod that is gone or was
-   * replaced counts as going. Rejects if the scheduler lacks permission or the request fails. `mayBeSent`: see RequestTerms.
+   * replaced counts as going. Rejects if the scheduler lacks permission or the request fails.
    */
-  release(pod: Pod, signal: AbortSignal, mayBeSent?: RequestTerms['mayBeSent']): Promise<ReleaseOutcome>;
+  release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome>;
 }

@@ -90,6 +90,10 @@ function podOf(amounts: ResourceAmounts, more: Partial<PlainPod>): PlainPod {
     plan: undefined,
     quorum: NaN,
     scheduled: undefined,
+    disruption: undefined,
+    graceMs: 0,
+    neverPreempts: false,
+    budget: undefined,
     ...more,
   };
 }

@@ -17,6 +17,7 @@ export interface BatchOutcome {
   readonly struck: Readonly<Record<string, number>>;
   readonly excused: Readonly<Record<string, number>>;
   readonly placedBy: Readonly<Record<string, number>>;
+  readonly preempted: Readonly<Record<string, number>>;
   readonly turns: number;
   /** Virtual time. */
   readonly lastedMs: number;

@@ -1,4 +1,5 @@
 import { Dice } from './dice.ts';
+import { drawContest } from './draw-contest.ts';
 import { drawLaterStory, drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import { drawMarket } from './draw-tenant.ts';
@@ -42,6 +43,8 @@ export function drawScenario(seed: number): Scenario {
   const story = torn ?? (!isCalm && more.chance(0.4) ? drawLaterStory(more) : undefined);
   const tenants = new Dice(mix(seed, 43));
   const market = !isCalm && tenants.chance(0.25) ? drawMarket(tenants) : undefined;
+  const contests = new Dice(mix(seed, 47));
+  const contest = !isCalm && contests.chance(0.4) ? drawContest(contests) : undefined;
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -53,11 +56,17 @@ export function drawScenario(seed: number): Scenario {
     permitMs: waits === 'permit' ? dice.int(500, 4_000) : 0,
     preBindMs: waits === 'preBind' || story?.needsPreBind === true ? dice.int(200, 3_000) : 0,
     ...(repairs.chance(0.25) && { workAtATime: repairs.pick([1, 3, 10]) }),
+    ...(contest?.needsStandby === true && { elects: true, instances: 2 }),
   };
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
     seed,
-    nodes: [...nodes, ...(story === undefined ? [] : [story.node]), ...(market === undefined ? [] : [market.node])],
+    nodes: [
+      ...nodes,
+      ...(story === undefined ? [] : [story.node]),
+      ...(market === undefined ? [] : [market.node]),
+      ...(contest?.nodes ?? []),
+    ],
     scheduler,
     hasController: dice.chance(0.5) || story?.needsController === true,
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
@@ -82,6 +91,7 @@ export function drawScenario(seed: number): Scenario {
       }),
       ...(story?.steps ?? []),
       ...(market?.steps ?? []),
+      ...(contest?.steps ?? []),
       ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
       ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
@@ -90,9 +100,11 @@ export function drawScenario(seed: number): Scenario {
       ? []
       : [
           ...(story?.faults ?? []),
+          ...(contest?.faults ?? []),
           ...drawFaults(dice, calls),
           ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : []),
         ],
+    ...(contest !== undefined && contest.faults.length > 0 && { faultsUntil: contest.faultsUntil }),
   };
 }
 

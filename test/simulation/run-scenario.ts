@@ -9,6 +9,8 @@ import { plainGroup, plainPod } from './checks/plain-objects.ts';
 import { PriorityChecker } from './checks/priority.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { ReceivedStarts } from './checks/received-starts.ts';
+import { PreemptionChecker } from './checks/preemptions.ts';
+import type { PreemptionCounts } from './checks/preemptions.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-gang-evictions.ts';
 import { ReleaseChecker } from './checks/gang-evictions.ts';
@@ -30,6 +32,8 @@ export interface Outcome {
   readonly excused: Readonly<Record<string, number>>;
   /** strategy -> number of plans of gangs that it made and that were bound */
   readonly placedBy: Readonly<Record<string, number>>;
+  /** What happened to preemptions -> how often. */
+  readonly preempted: Readonly<PreemptionCounts>;
   /** Calls and watch lines on which a fault can be put. */
   readonly places: FaultPlaces;
   readonly turns: number;
@@ -118,6 +122,7 @@ export async function runScenario(
       ? 'PreBind may have failed on the node'
       : undefined;
   const areDelayed = (): boolean => isRateLimited || world.faults.struck.has('call/waits-for-connection');
+  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear);
   checkers = [
     new QuorumChecker(evidence, areDelayed),
     new OverCommitChecker(evidence),
@@ -125,6 +130,7 @@ export async function runScenario(
     new BoundedWorkChecker(evidence, obstacles),
     new ReleaseChecker(evidence, obstacles, isUnclear),
     new SlowBindingChecker(evidence, isRateLimited),
+    preemptions,
     new PriorityChecker(evidence, schedulerNames, obstacles),
     new PartialGroupChecker(evidence, obstacles),
     new WaitingChecker(evidence, { ...obstacles, schedulerNames, forbiddenPods: scenario.forbiddenPods }),
@@ -151,7 +157,13 @@ export async function runScenario(
       const releases = releasesIn(record);
       isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > maxReleases);
       const heldUntil = isTorn ? [] : releases.map((release) => release.heldUntil + baseMs);
-      return Math.max(world.disturbedUntil + settling(), world.reactsUntil + baseMs, lookAt ?? 0, ...heldUntil);
+      return Math.max(
+        world.disturbedUntil + settling(),
+        world.reactsUntil + baseMs,
+        preemptions.actsUntil + baseMs,
+        lookAt ?? 0,
+        ...heldUntil,
+      );
     };
     while (lookAt !== undefined && !isTorn && (await continues(restsAt))) {
       if (isTorn) break;
@@ -185,6 +197,7 @@ export async function runScenario(
       struck: Object.fromEntries(world.faults.struck),
       excused,
       placedBy: world.placedBy,
+      preempted: preemptions.tally((process) => process.hasLostLease),
       places: world.faults.places,
       turns: world.timeline.count,
       lastedMs: world.timeline.now,

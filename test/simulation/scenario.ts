@@ -69,6 +69,16 @@ export interface MemberPlan {
   readonly volume?: string;
   /** The extender handles it. */
   readonly managed?: true;
+  /** Instead of the priority of its group. */
+  readonly priority?: number;
+  readonly neverPreempts?: true;
+  /** Its grace period, and how long it takes to terminate. */
+  readonly graceSeconds?: number;
+  readonly endsInMs?: number;
+  /** How long its finalizer stays after the deletion. */
+  readonly heldMs?: number;
+  /** A PodDisruptionBudget that matches it. */
+  readonly budget?: string;
 }
 
 /** A required term on the other members of the group. */
@@ -90,6 +100,10 @@ export interface GroupPlan {
   /** Delay of the group object after the first member; negative: before it. */
   readonly groupAfterMs: number;
   readonly recreation: Recreation;
+  /** Time after which the owner recreates a lost member, at most. */
+  readonly recreatesInMs?: number;
+  /** Pods of one owner, without a group object. */
+  readonly isLoose?: true;
   /** Terms of all members. */
   readonly terms?: readonly TermPlan[];
   /** Its members name the second profile, which packs them. */
@@ -152,6 +166,9 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'node-gone'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-unready'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-cordoned'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'node-hangs'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'set-budget'; readonly name: string; readonly allowed: number }
+  | { readonly kind: 'forge-mark'; readonly group: string; readonly member: number }
   | { readonly kind: 'node-rejects'; readonly node: string; readonly pods: number }
   | { readonly kind: 'node-shrinks'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
   | { readonly kind: 'crash'; readonly role: 'scheduler' | 'controller'; readonly downMs: number }
@@ -163,7 +180,8 @@ export type Step = { readonly at: number } & (
 );
 
 /** The purpose of a call. `any` in a fault: any except Lease and watch. */
-export type CallClass = 'bind' | 'read' | 'verdict' | 'event' | 'list' | 'lease' | 'evict' | 'status' | 'other';
+export type CallClass =
+  'bind' | 'read' | 'verdict' | 'event' | 'list' | 'lease' | 'mark' | 'evict' | 'status' | 'other';
 
 export const callFaults = [
   'reject-403',

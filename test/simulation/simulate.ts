@@ -26,6 +26,15 @@ const usage = `usage: npm run simulate -- WHAT
   --workers N                number of threads; default: the number of processors`;
 
 const batchSize = 20;
+/** What preemptions must go through in 100,000 seeds -> how often at least. */
+const minimums: Readonly<Record<string, number>> = {
+  'plans with victims': 20_000,
+  'plans with whole gangs': 5_000,
+  'plans displaced': 2_000,
+  'plans expired': 1_000,
+  'crashes in plans': 1_000,
+  'Leases lost in plans': 500,
+};
 /** Maximum number of failed seeds to shrink; further ones are only listed. */
 const maxShrunk = 3;
 
@@ -54,6 +63,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
   const placedBy: Record<string, number> = {};
+  const preempted: Record<string, number> = {};
   let [runs, turns, lastedMs, printedAt] = [0, 0, 0, begun];
   await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
     runs += outcome.runs;
@@ -63,6 +73,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
     addCounts(placedBy, outcome.placedBy);
+    addCounts(preempted, outcome.preempted);
     for (const { seed, violation } of outcome.failed) print(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
     if (performance.now() - printedAt > 30_000) {
       printedAt = performance.now();
@@ -84,13 +95,22 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   );
   table('excused', [], excused);
   table('gangs placed by', [], placedBy);
+  table('preemption', Object.keys(minimums), preempted);
+  const isRare = Object.entries(minimums).filter(([what, per100k]) => isTooRare(preempted[what] ?? 0, per100k, runs));
+  for (const [what, per100k] of isRare) print(`too few ${what}: at least ${per100k} in 100,000 seeds are expected`);
   const hours = lastedMs / 3_600_000;
   print(
     `${runs} seeds, ${failed.length} violated; ${seconds.toFixed(0)} s on ${workers} threads (${((seconds * 1000 * workers) / runs).toFixed(1)} ms a seed and thread), ` +
       `${turns} turns, ${hours.toFixed(0)} virtual hours`,
   );
   for (const { seed } of failed.slice(0, maxShrunk)) await explain(seed);
-  return failed.length === 0;
+  return failed.length === 0 && isRare.length === 0;
+}
+
+/** Reports whether something happened too rarely. A short run that should show it only a few times proves nothing. */
+function isTooRare(count: number, per100k: number, runs: number): boolean {
+  const expected = (per100k * runs) / 100_000;
+  return expected >= 10 && count < expected;
 }
 
 /** Prints the counts, including names that never occurred. */

@@ -26,6 +26,7 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
   const placedBy: Record<string, number> = {};
+  const preempted: Record<string, number> = {};
   let [turns, lastedMs] = [0, 0];
   for (let seed = from; seed < from + count; seed++) {
     const outcome = await runScenario(drawScenario(seed));
@@ -34,10 +35,11 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
     addCounts(placedBy, outcome.placedBy);
+    addCounts(preempted, outcome.preempted);
     turns += outcome.turns;
     lastedMs += outcome.lastedMs;
   }
-  return { runs: count, failed, struck, excused, placedBy, turns, lastedMs };
+  return { runs: count, failed, struck, excused, placedBy, preempted, turns, lastedMs };
 }
 
 parentPort!.on('message', (task: Task) => {

@@ -20,7 +20,7 @@ describe('a conflict on an eviction', () => {
       get: () => Promise.resolve({ metadata: { uid: pod.uid } }),
     };
     const evictor = new ApiPodEvictor({ client: client as never, clock: new VirtualClock(), random: () => 0 });
-    return { outcome: evictor.release(pod, never), sent: () => sent };
+    return { outcome: evictor.release(pod, { mayBeSent: () => undefined, signal: never }), sent: () => sent };
   }
 
   it('is repeated once, because a proxy may have sent it', async () => {

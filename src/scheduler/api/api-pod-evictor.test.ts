@@ -198,9 +198,9 @@ describe('an eviction that fails', () => {
   });
 });
 
-describe('a marked pod', () => {
-  const terms = { mayBeSent: () => undefined, signal: never };
+const terms = { mayBeSent: () => undefined, signal: never };
 
+describe('a marked pod', () => {
   it('shows the scheduler and the time in its projection, until the mark is taken back', async () => {
     const pod = await running();
     expect(await evictor.mark(pod, 'tutti: preempting to accommodate a higher priority pod (default/x)', terms)).toBe(
@@ -225,22 +225,25 @@ describe('a marked pod', () => {
     await evictor.unmark(pod, 'tutti: the preemption was given up', terms);
   });
 
-  it.each(['mark', 'evict'] as const)('is left alone if the %s is withdrawn right before it is sent', async (call) => {
-    const pod = await running();
-    const mayBeSent = (): never => {
-      throw new WithdrawnError('given up');
-    };
-    const withdrawn = { mayBeSent, signal: never };
-    const outcome = call === 'mark' ? evictor.mark(pod, 'tutti: …', withdrawn) : evictor.evict(pod, withdrawn);
-    await expect(outcome).rejects.toThrow(WithdrawnError);
-    expect(sent).toEqual([]);
-  });
+  it.each(['mark', 'evict', 'release'] as const)(
+    'is left alone if the %s is withdrawn right before it is sent',
+    async (call) => {
+      const pod = await running();
+      const mayBeSent = (): never => {
+        throw new WithdrawnError('given up');
+      };
+      const withdrawn = { mayBeSent, signal: never };
+      const outcome = call === 'mark' ? evictor.mark(pod, 'tutti: …', withdrawn) : evictor[call](pod, withdrawn);
+      await expect(outcome).rejects.toThrow(WithdrawnError);
+      expect(sent).toEqual([]);
+    },
+  );
 });
 
 describe('a released pod', () => {
   it('is evicted by the server: it gets the condition and is deleted with its own grace period', async () => {
     const pod = await running();
-    expect(await evictor.release(pod, never)).toBe('going');
+    expect(await evictor.release(pod, terms)).toBe('going');
     expect(sent).toEqual([`POST ${podsPath}/${pod.name}/eviction`]);
     const { metadata, status } = await stored(pod);
     expect(metadata.deletionTimestamp).toBeDefined();
@@ -251,9 +254,9 @@ describe('a released pod', () => {
   it('counts as going if it is gone or was recreated', async () => {
     const pod = await running();
     await remove(pod);
-    expect(await evictor.release(pod, never)).toBe('going');
+    expect(await evictor.release(pod, terms)).toBe('going');
     const replacement = await running(pod.name);
-    expect(await evictor.release(pod, never)).toBe('going');
+    expect(await evictor.release(pod, terms)).toBe('going');
     expect((await stored(replacement)).metadata).toMatchObject({ uid: replacement.uid });
     expect((await stored(replacement)).metadata.deletionTimestamp).toBeUndefined();
   });
@@ -265,7 +268,7 @@ describe('a released pod', () => {
       sent.push(`${method} ${path}`);
       return budgetAnswer(message);
     };
-    expect(await evictor.release(pod, never)).toBe('protected');
+    expect(await evictor.release(pod, terms)).toBe('protected');
     expect(sent).toHaveLength(1);
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
@@ -278,14 +281,14 @@ describe('a released pod', () => {
       isFirst = false;
       return statusAnswer(429, 'TooManyRequests', 'come again');
     };
-    expect(await evictor.release(pod, never)).toBe('going');
+    expect(await evictor.release(pod, terms)).toBe('going');
     expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
   });
 
   it('stays if the eviction is forbidden', async () => {
     const pod = await running();
     proxy.fault = () => statusAnswer(403, 'Forbidden', 'pods/eviction is forbidden');
-    await expect(evictor.release(pod, never)).rejects.toThrow(ForbiddenError);
+    await expect(evictor.release(pod, terms)).rejects.toThrow(ForbiddenError);
   });
 });
 

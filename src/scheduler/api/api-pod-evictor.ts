@@ -51,7 +51,8 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  async release(pod: Pod, signal: AbortSignal, mayBeSent?: RequestTerms['mayBeSent']): Promise<ReleaseOutcome> {
+  async release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome> {
+    const { signal } = terms;
     const { namespace, name, uid } = pod;
     const eviction = {
       apiVersion: 'policy/v1',
@@ -61,11 +62,7 @@ export class ApiPodEvictor implements PodEvictor {
     };
     const send = async (): Promise<ReleaseOutcome> => {
       try {
-        await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, {
-          lane: 'bind',
-          signal,
-          ...(mayBeSent && { mayBeSent }),
-        });
+        await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, { lane: 'bind', ...terms });
         return 'going';
       } catch (error) {
         // An immediate retry would meet the same budget.

@@ -92,6 +92,23 @@ it('PE21 - the second of two entities finds victims while the first one is being
   expect(story.verdictOn('two-0')).toContain('preemption: evicting 2 pods');
 });
 
+it('a bound member is not beyond the quorum because of a member that is still being bound', async () => {
+  const story = open();
+  story.node('a', 3);
+  story.group('low', 2);
+  story.members('low', 2, { nodeName: 'a' });
+  story.pod('late', { group: 'low' });
+  expect(await story.core.attempt()).toBe('planned');
+  story.pod('high', { priority: 1000 });
+  expect(await story.core.attempt()).toBe('rejected');
+  expect(story.reserved).toEqual({});
+  await story.core.accept('late');
+  story.change('late', { nodeName: 'a' });
+  await story.after(10);
+  expect(Object.keys(story.reserved)).toEqual(['high']);
+  expect(story.sent.map((sent) => sent.split(' ')[0])).toEqual(['mark', 'delete']);
+});
+
 it('starts before its last victim is gone if other capacity became free meanwhile', async () => {
   const story = open();
   story.node('a', 2);

@@ -97,7 +97,8 @@ export class PreemptionCheck {
       );
       const count = chosen + promised.length;
       const stay = gang.count('bound') + gang.count('planned') - count;
-      if (stay > 0 && gang.present - count < (gang.spec?.minMember ?? 0)) return gang;
+      // A member that is being bound may fail, so the quorum does not rest on it.
+      if (stay > 0 && gang.present - gang.count('planned') - count < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

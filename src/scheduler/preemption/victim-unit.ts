@@ -58,6 +58,8 @@ type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmark
 interface Victim {
   readonly pod: Pod;
   state: VictimState;
+  /** A delete was sent, so the server may have accepted it. */
+  wasDeleted: boolean;
   /** Settles when the request for the mark has ended. Never rejects. */
   marking: Promise<unknown>;
 }
@@ -91,7 +93,12 @@ export class VictimUnit {
   constructor(options: VictimUnitOptions) {
     this.#options = options;
     this.gangKey = options.gangKey;
-    const victims = options.pods.map((pod): Victim => ({ pod, state: 'live', marking: Promise.resolve() }));
+    const victims = options.pods.map((pod): Victim => ({
+      pod,
+      state: 'live',
+      wasDeleted: false,
+      marking: Promise.resolve(),
+    }));
     this.#victims = new Map(victims.map((victim) => [victim.pod.uid, victim]));
     this.#present = new Set(victims);
     this.#live = new Set(this.#victims.keys());
@@ -142,7 +149,7 @@ export class VictimUnit {
   get #hasBegun(): boolean {
     if (this.gangKey === undefined) return false;
     if (this.#options.found === 'evicting' || this.#deletes > 0) return true;
-    for (const { pod } of this.#marked) if (!this.#isLive(pod.uid)) return true;
+    for (const { pod, wasDeleted } of this.#marked) if (wasDeleted && !this.#isLive(pod.uid)) return true;
     return false;
   }
 
@@ -213,16 +220,17 @@ export class VictimUnit {
 
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
+    let requests = 0;
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
-        this.#become(victim, (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone');
+        const terms = this.#terms(() => requests++);
+        this.#become(victim, (await evictor.mark(victim.pod, message, terms)) ? 'marked' : 'gone');
         return undefined;
       } catch (error) {
-        // Otherwise the server may have written the mark all the same. So it may have with an earlier try: then the watch shows the mark.
-        const isRefused =
-          error instanceof WithdrawnError || (error instanceof ApiError && !(error instanceof ServerError));
-        if (!isRefused || this.#isMarked(victim.pod.uid)) this.#become(victim, 'marked');
+        // The server may have written the mark all the same, unless it refused the only request.
+        const isRefused = error instanceof ApiError && !(error instanceof ServerError) && requests === 1;
+        if ((!isRefused && requests > 0) || this.#isMarked(victim.pod.uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
         changed(this);
@@ -265,8 +273,9 @@ export class VictimUnit {
 
   /** Resolves to false if a disruption budget does not allow the eviction now. */
   async #evict(victim: Victim): Promise<boolean> {
-    const { evictor, signal, keepsBudgets, mustWait } = this.#options;
+    const { evictor, keepsBudgets, mustWait } = this.#options;
     const terms = this.#terms(() => {
+      victim.wasDeleted = true;
       this.#become(victim, 'deleting');
     });
     if (!keepsBudgets) {
@@ -274,7 +283,7 @@ export class VictimUnit {
       return true;
     }
     if (mustWait(this) && !this.#hasBegun) return false;
-    return (await evictor.release(victim.pod, signal, terms.mayBeSent)) === 'going';
+    return (await evictor.release(victim.pod, terms)) === 'going';
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */

@@ -38,6 +38,23 @@ describe('a mark that is refused', () => {
   });
 });
 
+describe('a plan that ends before its deletes', () => {
+  it('takes the marks of a group back although a member was deleted by someone else, and holds the group no longer', async () => {
+    const story = oneGang();
+    story.pod('high', { cpu: 4, priority: 1000 });
+    story.holds = (verb, name) => verb === 'mark' && name === 'low-3';
+    await story.run();
+    story.change('low-0', { deleting: true });
+    story.remove('low-0');
+    story.fails = (verb, name) => (verb === 'mark' && name === 'low-3' ? forbidden('patch', 'pods/status') : undefined);
+    await story.release();
+    expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'mark low-2', 'unmark low-1', 'unmark low-2']);
+    story.pod('again', { group: 'low' });
+    await story.after(5);
+    expect(Object.keys(story.bound)).toContain('again');
+  });
+});
+
 describe('the eviction of a group', () => {
   it('PE24 - goes on until all members are deleted, although the API refuses for a while', async () => {
     const story = oneGang();

@@ -3,7 +3,7 @@ import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { AskedExtenders } from '../testing/asked-extender.ts';
-import type { ReleaseOutcome } from '../ports.ts';
+import type { ReleaseOutcome, RequestTerms } from '../ports.ts';
 
 const second = 1000;
 const neverStarted = { conditions: [startedIs('False')] };
@@ -441,6 +441,41 @@ describe('a gang that is being released', () => {
     await advance(core, 65 * second);
     expect(core.harness.written.at(-1)!.verdict.message).toMatch(/red-[01] could not be evicted/);
     expect(core.harness.warnings).toContain('could not release a member');
+  });
+
+  it.each<[string, (core: Scheduling) => void]>([
+    ['the member is gone', (core) => core.removePod('red-1')],
+    ['the member is being deleted', (core) => core.change('red-1', { deleting: true })],
+    ['the group needs no more members', (core) => core.group({ name: 'red', minMember: 1, status: neverStarted })],
+    [
+      'its policy is KeepTrying',
+      (core) => core.group({ name: 'red', minMember: 3, status: neverStarted, repairPolicy: 'KeepTrying' }),
+    ],
+  ])('keeps a member if, by the time the request for it is sent, %s', async (_what, change) => {
+    const sent: string[] = [];
+    const waiting: (() => void)[] = [];
+    const ports = {
+      evictor: {
+        evict: () => Promise.resolve(),
+        release: async ({ name }: { readonly name: string }, { mayBeSent }: RequestTerms): Promise<ReleaseOutcome> => {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          mayBeSent();
+          sent.push(name);
+          return 'going';
+        },
+      },
+    };
+    const core = partiallyBound({ core: new Scheduling({ plugins: defaultPlugins, ports }, 'listing') });
+    await advance(core, 62 * second);
+    expect(waiting).toHaveLength(2);
+    waiting[0]!();
+    await core.settle();
+    change(core);
+    waiting[1]!();
+    await advance(core, 2 * second);
+    expect(sent).toEqual(['red-0']);
+    expect(core.harness.warnings).not.toContain('could not release a member');
+    expect(core.harness.events).not.toContain('NotReleased red');
   });
 
   it('is not released once the scheduler stops', async () => {

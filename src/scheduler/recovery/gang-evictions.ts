@@ -6,6 +6,8 @@ import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
 import type { ExtenderResults } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
+import { evictMember } from './evict-member.ts';
+import type { EvictionOutcome } from './evict-member.ts';
 import type { GroupRecords, ReleaseHistory } from './group-records.ts';
 import type { PartiallyBoundGangs } from './partially-bound-gangs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
@@ -45,10 +47,9 @@ type Decision =
   | { readonly kind: 'stay'; readonly why: string }
   | { readonly kind: 'release'; readonly members: readonly Pod[] };
 
-/** The result of an eviction request: why the member stays bound, or undefined if it is being deleted. */
 interface EvictionResult {
   readonly pod: Pod;
-  readonly failure: string | undefined;
+  readonly outcome: EvictionOutcome;
 }
 
 /** Pause between two rounds of checks of overdue gangs, and between two checks within a round. Each check is a dry run. */
@@ -313,14 +314,18 @@ export class GangEvictions {
   }
 
   async #evictAll(spec: GangSpec, members: readonly Pod[]): Promise<void> {
-    const results = await Promise.all(members.map(async (pod) => ({ pod, failure: await this.#evict(pod) })));
-    this.#options.intake.gate.run(() => this.#onEvicted(spec, results));
+    const { intake, evictor, logger, signal } = this.#options;
+    const parts = { cluster: intake.cluster, evictor, logger, signal };
+    const results = await Promise.all(
+      members.map(async (pod) => ({ pod, outcome: await evictMember(spec, pod, parts) })),
+    );
+    intake.gate.run(() => this.#onEvicted(spec, results));
   }
 
   #onEvicted(spec: GangSpec, results: readonly EvictionResult[]): void {
     const { events, metrics, signal } = this.#options;
     if (signal.aborted) return;
-    const evicted = results.filter(({ failure }) => failure === undefined).map(({ pod }) => pod);
+    const evicted = results.filter(({ outcome }) => outcome === 'going').map(({ pod }) => pod);
     const record = this.#records.get(spec.key);
     const history = record?.history;
     if (evicted.length > 0) {
@@ -331,22 +336,11 @@ export class GangEvictions {
     } else if (history !== undefined) {
       record!.history = { ...history, heldUntil: 0 };
     }
-    for (const { pod, failure } of results) if (failure !== undefined) this.#onEvictionFailed(spec.key, pod, failure);
-    this.reconcile(spec.key);
-  }
-
-  /** Returns undefined if the pod is being deleted, otherwise the reason why it stays bound. */
-  async #evict(pod: Pod): Promise<string | undefined> {
-    const { evictor, logger, signal } = this.#options;
-    try {
-      const outcome = await evictor.release(pod, signal);
-      const why = `a PodDisruptionBudget protects ${pod.name}`;
-      return outcome === 'going' ? undefined : why;
-    } catch (error) {
-      if (!signal.aborted) logger.warn('could not release a member', { pod: pod.key, error });
-      const why = `${pod.name} could not be evicted`;
-      return why;
+    for (const { pod, outcome } of results) {
+      if (outcome === 'withdrawn') this.#forget(spec.key, pod.uid);
+      else if (outcome !== 'going') this.#onEvictionFailed(spec.key, pod, outcome.failure);
     }
+    this.reconcile(spec.key);
   }
 
   /** A later round repeats the request. */

@@ -219,9 +219,9 @@ export class PreemptionStory {
       unmark: (pod, _message, terms) =>
         this.#request('unmark', pod, terms, { preemptionMark: undefined, disruptedBy: undefined }),
       evict: (pod, terms) => this.#request('delete', pod, terms, { deleting: true }),
-      release: async (pod, signal, mayBeSent = () => undefined) => {
+      release: async (pod, terms) => {
         const isProtected = this.protects(pod.name);
-        await this.#request('evict', pod, { signal, mayBeSent }, isProtected ? undefined : { deleting: true });
+        await this.#request('evict', pod, terms, isProtected ? undefined : { deleting: true });
         return isProtected ? 'protected' : 'going';
       },
     };

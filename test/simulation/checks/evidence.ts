@@ -2,7 +2,7 @@ import type { Call } from '../world/call.ts';
 import type { Committed, StoreRecord } from '../world/record.ts';
 import type { PlainGroup } from './plain-objects.ts';
 
-export type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I9' | 'I10' | 'status';
+export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I9' | 'I10' | 'status';
 
 export interface Violation {
   /** `test`: a test failed. */

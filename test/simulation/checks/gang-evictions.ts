@@ -16,7 +16,7 @@ import {
   usableNodes,
 } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
-import { groupNameIn, isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import { groupNameIn, isMarked, isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { ReceivedStarts } from './received-starts.ts';
 
@@ -97,7 +97,7 @@ export class ReleaseChecker implements Checker {
     }
     if (of === 'status') this.#statusCalls.set(groupIn(request.path), call);
     // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
-    if (of !== 'evict' || process.role !== 'scheduler') return;
+    if (of !== 'evict' || process.role !== 'scheduler' || request.method === 'DELETE') return;
     const what = `${process.name} ${request.path}`;
     if (this.#sent.has(what)) return;
     this.#sent.add(what);
@@ -127,7 +127,7 @@ export class ReleaseChecker implements Checker {
     const pod = plainPod(object);
     const group = pod.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group);
     if (group === undefined) return;
-    const isAsked = previous !== undefined && pod.isLeaving && !plainPod(previous).isLeaving;
+    const isAsked = previous !== undefined && pod.isLeaving && !plainPod(previous).isLeaving && !isMarked(pod);
     const now = this.#evidence.now();
     if (isAsked && by.startsWith('scheduler')) {
       // The sender may not know yet that the group was created again.

@@ -38,6 +38,20 @@ export interface PlainPod {
   /** The quorum of the group at that time; NaN: not recorded. */
   readonly quorum: number;
   readonly scheduled: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+  /** The condition DisruptionTarget; undefined: the pod does not have it. */
+  readonly disruption: PlainDisruption | undefined;
+  readonly graceMs: number;
+  /** Its preemptionPolicy is Never. */
+  readonly neverPreempts: boolean;
+  /** Name of the PodDisruptionBudget that matches it; undefined: none. */
+  readonly budget: string | undefined;
+}
+
+export interface PlainDisruption {
+  /** False: it was taken back. */
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message: string;
 }
 
 /**
@@ -77,6 +91,8 @@ export interface PlainGroup {
 
 /** Label of pods that the extender handles. */
 export const managedLabel = 'simulation.example/managed';
+/** Label of pods that a PodDisruptionBudget matches, with its name. */
+export const budgetLabel = 'simulation.example/budget';
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const groupLabel = 'scheduling.x-k8s.io/pod-group';
 export const gpuResource = 'nvidia.com/gpu';
@@ -134,7 +150,18 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     plan: annotations['tutti.dev/plan'],
     quorum: Number(annotations['tutti.dev/quorum']),
     scheduled: condition && { reason: '', message: '', ...condition },
+    disruption: disruptionOf(status),
+    graceMs: (spec.terminationGracePeriodSeconds ?? 30) * 1000,
+    neverPreempts: spec.preemptionPolicy === 'Never',
+    budget: metadata.labels?.[budgetLabel],
   };
+}
+
+function disruptionOf(status: any): PlainDisruption | undefined {
+  const condition = status?.conditions?.find(({ type }: any) => type === 'DisruptionTarget');
+  if (condition === undefined) return undefined;
+  const { status: value, reason = '', message = '' } = condition;
+  return { isTrue: value === 'True', reason, message };
 }
 
 function termsOf({ affinity, topologySpreadConstraints = [] }: any, namespace: string): PlainTerm[] {
@@ -187,6 +214,11 @@ export function isOnNode(pod: PlainPod): boolean {
 
 export function hasEnded({ phase }: PlainPod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** Reports whether the pod carries the mark of a preemption. */
+export function isMarked({ disruption }: PlainPod): boolean {
+  return disruption?.isTrue === true && disruption.reason === 'PreemptionByScheduler';
 }
 
 /** Reports whether the pod waits for a node. */

@@ -111,6 +111,11 @@ export class PriorityChecker implements Checker {
     const first = isOnce ? onceAt : quietFor(rankedMs);
     if (first === undefined || this.#changes.at(-1)! - first > terminatesMs || first - promptFrom() < rankedMs)
       return false;
+    // Each release but the last may cost a back-off, because it is too little.
+    const releases = record.changes.filter(({ type, at, object, resource }) => {
+      return resource === 'pods' && type === 'DELETED' && at >= first && plainPod(object).node !== '';
+    });
+    if (releases.length > 1) return false;
     const known = new Set(record.changes.flatMap(({ type, uid, at }) => (type === 'ADDED' && at < first ? [uid] : [])));
     return waiting.every(({ uid }) => known.has(uid));
   }

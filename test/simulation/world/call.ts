@@ -27,14 +27,16 @@ export interface Call {
   status: number | undefined;
 }
 
+/** In the body of a patch that marks a victim, or takes the mark back. */
+const marker = '"DisruptionTarget"';
 const bindingPath = /\/pods\/[^/]+\/binding$/;
 
-export function classOf({ method, path, connection }: TransportRequest): CallClass {
+export function classOf({ method, path, connection, body }: TransportRequest): CallClass {
   if (connection === 'lease' || path.includes('/leases')) return 'lease';
   if (bindingPath.test(path)) return 'bind';
   if (path.includes('/events')) return 'event';
   if (path.includes('/podgroups/') && method === 'PATCH') return 'status';
-  if (method === 'PATCH' && path.includes('/pods/')) return 'verdict';
+  if (method === 'PATCH' && path.includes('/pods/')) return String(body).includes(marker) ? 'mark' : 'verdict';
   if (method === 'DELETE' || path.endsWith('/eviction')) return 'evict';
   if (method === 'GET') return path.includes('/pods/') ? 'read' : 'list';
   return 'other';

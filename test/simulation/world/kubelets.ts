@@ -1,7 +1,7 @@
 import { PlainCapacity } from '../checks/plain-fit.ts';
 import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
-import { podPathOf } from './manifests.ts';
+import { endsInMs, heldMs, podPathOf } from './manifests.ts';
 import { share } from './mix.ts';
 import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
@@ -18,7 +18,7 @@ export class Kubelets {
   readonly #asleep = new Set<string>();
   /** uids of pods that were admitted or rejected */
   readonly #seen = new Set<string>();
-  #rejectsUntil = 0;
+  #reactsUntil = 0;
 
   constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
     this.#plane = options.plane;
@@ -27,9 +27,9 @@ export class Kubelets {
     this.#plane.subscribe((committed) => this.#changed(committed));
   }
 
-  /** Latest time at which a node may reject a pod that is already bound to it. */
-  get rejectsUntil(): number {
-    return this.#rejectsUntil;
+  /** Latest time at which a node may reject a pod that is already bound to it, or end one that is being deleted. */
+  get reactsUntil(): number {
+    return this.#reactsUntil;
   }
 
   reject(node: string, pods: number): void {
@@ -70,8 +70,9 @@ export class Kubelets {
     const pod = plainPod(object);
     const before = previous && plainPod(previous);
     if (pod.isLeaving && before?.isLeaving !== true) {
+      const { [heldMs]: held = '2500' } = (object as any).metadata.annotations ?? {};
       if (pod.node !== '') this.#endSoon(pod);
-      if (hasFinalizers(object)) this.#releaseSoon(pod);
+      if (hasFinalizers(object)) this.#releaseSoon(pod, Number(held));
       return;
     }
     if (pod.node !== '' && (before?.node ?? '') === '') this.#admitSoon(pod);
@@ -80,7 +81,7 @@ export class Kubelets {
   #admitSoon(pod: PlainPod): void {
     const inMs = 200 + 600 * share(this.#seed, 21, this.#timeline.count);
     if ((this.#rejections.get(pod.node) ?? 0) > 0) {
-      this.#rejectsUntil = Math.max(this.#rejectsUntil, this.#timeline.now + inMs);
+      this.#reactsIn(inMs);
     }
     this.#timeline.after(inMs, () => this.#admit(pod));
   }
@@ -110,15 +111,23 @@ export class Kubelets {
   }
 
   #endSoon({ uid, key, node }: PlainPod): void {
-    this.#timeline.after(300 + 1_500 * share(this.#seed, 22, this.#timeline.count), () => {
+    const { [endsInMs]: drawn = String(300 + 1_500 * share(this.#seed, 22, this.#timeline.count)) } =
+      (this.#plane.record.get('pods', key) as any)?.metadata.annotations ?? {};
+    this.#reactsIn(Number(drawn));
+    this.#timeline.after(Number(drawn), () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid || this.#asleep.has(node)) return;
       this.#plane.send('DELETE', podPathOf(key), { gracePeriodSeconds: 0, preconditions: { uid } });
     });
   }
 
-  #releaseSoon({ uid, key }: PlainPod): void {
-    this.#timeline.after(2_500, () => {
+  #reactsIn(ms: number): void {
+    this.#reactsUntil = Math.max(this.#reactsUntil, this.#timeline.now + ms);
+  }
+
+  #releaseSoon({ uid, key }: PlainPod, inMs: number): void {
+    this.#reactsIn(inMs);
+    this.#timeline.after(inMs, () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid) return;
       this.#plane.send('PATCH', podPathOf(key), { metadata: { uid, finalizers: null } });

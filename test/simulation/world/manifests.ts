@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
-import { groupLabel, hostnameLabel, managedLabel } from '../checks/plain-objects.ts';
+import { budgetLabel, groupLabel, hostnameLabel, managedLabel } from '../checks/plain-objects.ts';
 import type { GroupPlan, MemberPlan, NodePlan, TermPlan } from '../scenario.ts';
 
 const namespace = 'default';
@@ -26,13 +26,41 @@ export const volumesPath = '/api/v1/persistentvolumes';
 export const classesPath = '/apis/storage.k8s.io/v1/storageclasses';
 export const nodesPath = '/api/v1/nodes';
 
-/** Priority class of pods with a priority; other pods have none. */
-const highPriority = 'high';
 export const prioritiesPath = '/apis/scheduling.k8s.io/v1/priorityclasses';
 
-export function priorityManifest(): JsonObject {
-  return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: highPriority }, value: 100 };
+export const budgetsPath = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+
+/** Priorities of pods; those without one have 0. */
+export const priorities: readonly number[] = [10, 50, 100, 200, 300, 900, 1_000];
+
+/** Name of the priority class of pods with this priority. */
+function classFor(priority: number, neverPreempts: boolean): string {
+  return neverPreempts ? `p${priority}-never` : `p${priority}`;
 }
+
+export function priorityManifest(value: number, neverPreempts: boolean): JsonObject {
+  return {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: classFor(value, neverPreempts) },
+    value,
+    ...(neverPreempts && { preemptionPolicy: 'Never' }),
+  };
+}
+
+/** A budget that matches the pods with its name as a label. */
+export function budgetManifest(name: string): JsonObject {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name },
+    spec: { selector: { matchLabels: { [budgetLabel]: name } }, minAvailable: 1 },
+  };
+}
+
+/** Annotations for the kubelet: how long the pod takes to terminate, and how long its finalizer stays after that. */
+export const endsInMs = 'simulation.example/ends-in-ms';
+export const heldMs = 'simulation.example/held-ms';
 
 export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserved }: NodePlan): JsonObject {
   const allocatable = { cpu: `${milliCpu}m`, memory: `${mebibytes}Mi`, pods: String(pods) };
@@ -71,14 +99,17 @@ export function podManifest(
   options: {
     readonly schedulerName: string;
     readonly priority: number;
-    readonly group?: Pick<GroupPlan, 'name' | 'recreation' | 'terms'>;
+    readonly group?: Pick<GroupPlan, 'name' | 'recreation' | 'terms' | 'isLoose'>;
     readonly claim?: string;
   },
 ): JsonObject {
-  const { milliCpu, mebibytes, hostPort, gated, finalizer, zone, managed } = member;
-  const { schedulerName, priority, group, claim } = options;
+  const { milliCpu, mebibytes, hostPort, gated, zone, managed, neverPreempts = false, budget } = member;
+  const { schedulerName, group, claim } = options;
+  const priority = member.priority ?? options.priority;
+  const finalizer = member.finalizer === true || member.heldMs !== undefined;
   const labels = {
-    ...(group !== undefined && { [groupLabel]: group.name }),
+    ...(group !== undefined && group.isLoose !== true && { [groupLabel]: group.name }),
+    ...(budget !== undefined && { [budgetLabel]: budget }),
     ...(managed === true && { [managedLabel]: 'true' }),
   };
   const isOwned = group !== undefined && group.recreation !== 'never';
@@ -88,7 +119,13 @@ export function podManifest(
     metadata: {
       name,
       labels,
-      ...(finalizer === true && { finalizers: ['simulation.example/hold'] }),
+      ...(finalizer && { finalizers: ['simulation.example/hold'] }),
+      ...((member.endsInMs ?? member.heldMs) !== undefined && {
+        annotations: {
+          ...(member.endsInMs !== undefined && { [endsInMs]: String(member.endsInMs) }),
+          ...(member.heldMs !== undefined && { [heldMs]: String(member.heldMs) }),
+        },
+      }),
       ...(isOwned && {
         ownerReferences: [
           { apiVersion: 'batch/v1', kind: 'Job', name: group.name, uid: `job-of-${group.name}`, controller: true },
@@ -97,8 +134,8 @@ export function podManifest(
     },
     spec: {
       schedulerName,
-      ...(priority > 0 && { priorityClassName: highPriority }),
-      terminationGracePeriodSeconds: 5,
+      ...(priority > 0 && { priorityClassName: classFor(priority, neverPreempts) }),
+      terminationGracePeriodSeconds: member.graceSeconds ?? 5,
       ...(gated === true && { schedulingGates: [{ name: 'simulation.example/gate' }] }),
       ...(zone !== undefined && {
         nodeSelector: { zone },

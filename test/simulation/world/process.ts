@@ -24,6 +24,7 @@ export class SimulatedProcess {
   #wallJumpMs = 0;
   #lastMonotonic = 0;
   #isAlive = true;
+  #hasLostLease = false;
   /** Deliveries that arrived during a pause; undefined while it runs. */
   #held: (() => void)[] | undefined;
   readonly #onEnd: (() => void)[] = [];
@@ -55,6 +56,11 @@ export class SimulatedProcess {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** It has ended because it lost its Lease. */
+  get hasLostLease(): boolean {
+    return this.#hasLostLease;
   }
 
   get isPaused(): boolean {
@@ -90,8 +96,9 @@ export class SimulatedProcess {
     this.#timeline.after(ms, () => this.deliver(what));
   }
 
-  crash(): void {
+  crash(why?: 'lost its Lease'): void {
     if (!this.#isAlive) return;
+    this.#hasLostLease = why !== undefined;
     this.#isAlive = false;
     this.#endedAt = this.#timeline.now;
     this.#held = undefined;

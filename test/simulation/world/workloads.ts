@@ -26,6 +26,8 @@ export class Workloads {
   readonly #disks: Pick<Disks, 'claim'>;
   /** group name -> its workload */
   readonly #workloads = new Map<string, Workload>();
+  /** name of a pod without a group object -> its owner */
+  readonly #loose = new Map<string, Workload>();
   /** uids whose loss has been handled */
   readonly #lost = new Set<string>();
   #recreatesUntil = 0;
@@ -61,7 +63,7 @@ export class Workloads {
   /** Recreates the group object as it was at first. */
   remake(group: string): void {
     const workload = this.#workloads.get(group);
-    if (workload?.isAlive !== true) return;
+    if (workload?.isAlive !== true || workload.plan.isLoose === true) return;
     this.#plane.send('POST', groupsPath, groupManifest(workload.plan));
   }
 
@@ -92,11 +94,13 @@ export class Workloads {
     const name =
       isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
     workload.names.set(place, name);
-    const member = plan.members[place]!;
+    if (plan.isLoose === true) this.#loose.set(name, workload);
+    // A replacement does not hold its node like its predecessor: otherwise preemptions would expire for ever.
+    const { heldMs: _, ...member } = plan.members[place]!;
     // A replacement gets the claim of its predecessor.
     const claim = member.volume === undefined ? undefined : `${plan.name}-${place}`;
     if (claim !== undefined) this.#disks.claim(claim, member.volume!);
-    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : member, {
+    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : plan.members[place]!, {
       schedulerName: plan.packs === true ? packingName : schedulerName,
       priority: plan.priority,
       group: plan,
@@ -109,13 +113,13 @@ export class Workloads {
     if (resource !== 'pods') return;
     const pod = plainPod(object);
     if (type !== 'DELETED' && pod.phase !== 'Failed') return;
-    const workload = pod.group === undefined ? undefined : this.#workloads.get(pod.group);
+    const workload = pod.group === undefined ? this.#loose.get(pod.name) : this.#workloads.get(pod.group);
     if (workload?.isAlive !== true || workload.plan.recreation === 'never') return;
     const place = [...workload.names].find(([, name]) => name === pod.name)?.[0];
     if (place === undefined || (type === 'DELETED' && pod.phase === 'Succeeded')) return;
     if (this.#lost.has(pod.uid) && (type !== 'DELETED' || workload.plan.recreation === 'new-name')) return;
     this.#lost.add(pod.uid);
-    const inMs = 400 + 1_200 * share(this.#seed, 23, this.#timeline.count);
+    const { recreatesInMs: inMs = 400 + 1_200 * share(this.#seed, 23, this.#timeline.count) } = workload.plan;
     this.#recreatesUntil = Math.max(this.#recreatesUntil, this.#timeline.now + inMs);
     if (type === 'DELETED' || workload.plan.recreation === 'new-name') {
       this.#timeline.after(inMs, () => this.#make(workload, place));

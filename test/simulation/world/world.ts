@@ -8,6 +8,8 @@ import { Disks } from './disks.ts';
 import { Faults } from './faults.ts';
 import { Kubelets } from './kubelets.ts';
 import {
+  budgetManifest,
+  budgetsPath,
   groupsPath,
   groupsPathIn,
   nodeManifest,
@@ -15,6 +17,7 @@ import {
   podManifest,
   podsPath,
   podsPathIn,
+  priorities,
   prioritiesPath,
   priorityManifest,
   tenantNamespace,
@@ -22,7 +25,7 @@ import {
 import { Network } from './network.ts';
 import type { CallObserver } from './network.ts';
 import { Plane } from './plane.ts';
-import { SimulatedProcess } from './process.ts';
+import { SimulatedProcess, startMs } from './process.ts';
 import type { Role } from './process.ts';
 import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
@@ -88,9 +91,9 @@ export class World {
     return Math.max(this.faults.lastAt, this.#disturbedUntil);
   }
 
-  /** Latest time at which a node rejects a bound pod, or an owner recreates a lost one, as far as it is known now. */
+  /** Latest time at which a node rejects a bound pod or ends one, or an owner recreates a lost one, as far as it is known now. */
   get reactsUntil(): number {
-    return Math.max(this.#kubelets.rejectsUntil, this.#workloads.recreatesUntil);
+    return Math.max(this.#kubelets.reactsUntil, this.#workloads.recreatesUntil);
   }
 
   /** Start of the process that has run longest of those that run now; now if none does. */
@@ -106,7 +109,10 @@ export class World {
       });
     }
     await this.plane.open();
-    await this.plane.ask('POST', prioritiesPath, priorityManifest());
+    for (const priority of priorities) {
+      for (const never of [false, true])
+        await this.plane.ask('POST', prioritiesPath, priorityManifest(priority, never));
+    }
     await this.#disks.open();
     await this.plane.ask('POST', '/api/v1/namespaces', { metadata: { name: tenantNamespace } });
     for (const node of scenario.nodes) await this.plane.ask('POST', nodesPath, nodeManifest(node));
@@ -186,7 +192,7 @@ export class World {
       },
       trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
     );
-    const lost = (): void => process.crash();
+    const lost = (): void => process.crash('lost its Lease');
     process.onEnd(() => {
       trace?.(`${timeline.now.toFixed(0)} ${process.name} is gone`);
       const isBack = this.#processes.some((other) => other.role === role && other.isAlive && other !== process);
@@ -308,6 +314,17 @@ export class World {
           plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: null } });
         });
         return;
+      case 'node-hangs':
+        this.#kubelets.sleep(step.node);
+        timeline.after(step.forMs, () => this.#kubelets.wake(step.node));
+        return;
+      case 'set-budget':
+        plane.send('POST', budgetsPath, budgetManifest(step.name));
+        plane.send('PATCH', `${budgetsPath}/${step.name}/status`, { status: { disruptionsAllowed: step.allowed } });
+        return;
+      case 'forge-mark':
+        this.#onMember(step, (path) => plane.send('PATCH', `${path}/status`, { status: { conditions: [forgedMark] } }));
+        return;
       case 'node-rejects':
         this.#kubelets.reject(step.node, step.pods);
         return;
@@ -387,6 +404,15 @@ export class World {
     if (stays !== true) this.timeline.after(forMs, () => plane.send('DELETE', `${podsPath}/${name}`));
   }
 }
+
+/** As if the scheduler preempted the pod. */
+const forgedMark = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'PreemptionByScheduler',
+  message: `${schedulerName}: preempting to accommodate a higher priority pod (default/nobody)`,
+  lastTransitionTime: new Date(startMs).toISOString().replace('.000', ''),
+};
 
 const unreachable = [
   { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },

@@ -199,7 +199,9 @@ export class EvictionUnits {
     }
     const mayGo = bound.filter((pod) => !staying.has(pod));
     const mayGoWhole = staying.size === 0 && !this.exceedBudgets(bound, new BudgetUse(this.#policy));
-    const beyondQuorum = Math.max(0, bound.length - gang.spec!.minMember);
+    // A member that is being bound may fail, so the quorum does not rest on it.
+    const confirmed = bound.filter(({ uid }) => !this.#cluster.isAssumed(uid)).length;
+    const beyondQuorum = Math.max(0, confirmed - gang.spec!.minMember);
     if (staying.size > 0) {
       const wholeAt = Math.max(...staying.values());
       for (const pod of bound)

@@ -1,0 +1,63 @@
+import type { StoreRecord } from '../world/record.ts';
+import type { Obstacles } from './capacity-of-others.ts';
+import { PlainCapacity } from './plain-fit.ts';
+import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
+import type { View } from './plain-group.ts';
+import type { PlainPod } from './plain-objects.ts';
+import type { Beneficiary } from './preemption-record.ts';
+
+interface Surroundings extends Obstacles {
+  /** Pods that use no capacity any more. */
+  readonly isGone: (pod: PlainPod) => boolean;
+  /** uid of an unbound pod that uses capacity -> its node */
+  readonly coming: ReadonlyMap<string, string>;
+}
+
+/** Reports whether the planner finds nodes for the beneficiary by the view. `avoided`: names of nodes that it may not use. */
+export function isFoundFor(
+  record: StoreRecord,
+  { waiting, needed, priority }: Beneficiary,
+  view: View,
+  { forbiddenNode, refused = [], avoided, ...surroundings }: Surroundings & { readonly avoided: readonly string[] },
+): boolean {
+  const others = othersOf(record, waiting, view, surroundings);
+  const taken = [...takenCapacity(others, priority), ...comingTo(others, surroundings)];
+  const nodes = closed(usableNodes(record, forbiddenNode, view), avoided);
+  return new PlainCapacity(nodes, taken, { claims: claimsIn(record), refused }).isFound(waiting, needed) === true;
+}
+
+/**
+ * Reports whether the beneficiary certainly does not fit by the view. A nomination in the API may be older than the end of its plan. The
+ * scheduler does not know which node rejects all Bindings.
+ */
+export function isImpossibleFor(
+  record: StoreRecord,
+  { waiting, needed }: Beneficiary,
+  view: View,
+  { refused = [], ...surroundings }: Surroundings,
+): boolean {
+  const others = othersOf(record, waiting, view, surroundings);
+  const taken = [...takenCapacity(others, Infinity), ...comingTo(others, surroundings)];
+  const nodes = usableNodes(record, undefined, view);
+  return new PlainCapacity(nodes, taken, { claims: claimsIn(record), refused }).arrangement(waiting, needed) === 'none';
+}
+
+function othersOf(
+  record: StoreRecord,
+  waiting: readonly PlainPod[],
+  view: View,
+  { isGone }: Pick<Surroundings, 'isGone'>,
+): readonly PlainPod[] {
+  const open = waiting.map(({ uid }) => uid);
+  return podsIn(record, view).filter((pod) => !open.includes(pod.uid) && !isGone(pod));
+}
+
+function comingTo(
+  pods: readonly PlainPod[],
+  { coming }: Pick<Surroundings, 'coming'>,
+): readonly (readonly [PlainPod, string])[] {
+  return pods.flatMap((pod) => {
+    const node = coming.get(pod.uid);
+    return node === undefined || pod.node !== '' ? [] : [[pod, node] as const];
+  });
+}

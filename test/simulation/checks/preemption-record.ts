@@ -1,0 +1,211 @@
+import type { StoreRecord } from '../world/record.ts';
+import { podKeyIn } from '../world/call.ts';
+import type { Call } from '../world/call.ts';
+import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import type { View } from './plain-group.ts';
+import { isOpen, plainPod } from './plain-objects.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
+
+/** For whom a plan evicts pods. */
+export interface Beneficiary {
+  /** namespace/name of the group, or of a single pod */
+  readonly key: string;
+  readonly group: PlainGroup | undefined;
+  /** uid of the group object or of the pod */
+  readonly uid: string;
+  /** The members that wait for a node, and how many of them it needs at least. */
+  readonly waiting: readonly PlainPod[];
+  readonly needed: number;
+  /** Priority with which it preempts. */
+  readonly priority: number;
+}
+
+interface Victim {
+  /** The pod as the sender knew it. */
+  readonly pod: PlainPod;
+  mark: Call;
+  readonly deletes: Call[];
+}
+
+/** What a process sent to evict pods for one beneficiary, from the first mark on. */
+export interface PreemptionPlan {
+  readonly process: Call['process'];
+  readonly key: string;
+  /** Undefined: it did not wait for a node, by anything that the sender had received. */
+  readonly beneficiary: Beneficiary | undefined;
+  readonly startedAt: number;
+  /** The states of the store that it may rest on. */
+  readonly views: readonly View[];
+  /** uid -> victim */
+  readonly victims: Map<string, Victim>;
+  firstDeleteAt: number | undefined;
+  /** A mark was taken back. */
+  isCancelled: boolean;
+}
+
+/** Without a mark for that long, the next one belongs to another plan. */
+const marksTakeMs = 30_000;
+
+export interface MarkText {
+  /** namespace/name of the beneficiary; undefined: the sender continues what an earlier process began. */
+  readonly for: string | undefined;
+  readonly isGang: boolean;
+  readonly uid: string;
+  readonly isTrue: boolean;
+}
+
+/** Returns what a call of the class `mark` says. */
+export function readMark(call: Call): MarkText {
+  const { metadata, status } = JSON.parse(String(call.request.body));
+  const [condition] = status.conditions;
+  const [, kind, key] = /higher priority (pod|podgroup)(?: \((.*)\))?$/.exec(condition.message) ?? [];
+  return { for: key, isGang: kind === 'podgroup', uid: metadata.uid, isTrue: condition.status === 'True' };
+}
+
+/** Returns the beneficiary as a view of the store shows it; undefined: it waits for no node. `isComing`: a Binding was sent for the pod. */
+export function beneficiaryIn(
+  record: StoreRecord,
+  { key, isGang }: { readonly key: string; readonly isGang: boolean },
+  view: View,
+  isComing: (uid: string) => boolean,
+): Beneficiary | undefined {
+  const pods = podsIn(record, view);
+  const [namespace, name] = key.split('/');
+  if (!isGang) {
+    const pod = pods.find((each) => each.key === key);
+    if (pod === undefined || !isOpen(pod)) return undefined;
+    return { key, group: undefined, uid: pod.uid, waiting: [pod], needed: 1, priority: pod.priority };
+  }
+  const group = groupNamed(record, namespace === 'default' ? name! : key, view);
+  if (group === undefined) return undefined;
+  const { bound, open } = tallyOf(group, pods);
+  const waiting = open.filter(({ uid }) => !isComing(uid));
+  const coming = open.length - waiting.length;
+  const needed = Math.max(0, group.minMember - bound.length - coming);
+  if (waiting.length === 0) return undefined;
+  const priority = Math.min(...waiting.map((pod) => pod.priority));
+  return { key, group, uid: group.uid, waiting, needed, priority };
+}
+
+/** Divides the marks and deletes that processes send into plans. */
+export class PreemptionRecord {
+  readonly plans: PreemptionPlan[] = [];
+  readonly #record: StoreRecord;
+  /** process and beneficiary -> its latest plan */
+  readonly #latest = new Map<string, PreemptionPlan>();
+  /** process and uid of a pod -> the latest plan in which it is a victim */
+  readonly #ofVictim = new Map<string, PreemptionPlan>();
+  /** process -> the Bindings that it has sent */
+  readonly #bindings = new Map<Call['process'], Call[]>();
+
+  constructor(record: StoreRecord) {
+    this.#record = record;
+  }
+
+  /** Returns the plan of the victim; undefined: the process has sent no mark with a beneficiary. */
+  planOf(process: Call['process'], uid: string): PreemptionPlan | undefined {
+    return this.#ofVictim.get(`${process.name} ${uid}`);
+  }
+
+  /** Returns the uids of the pods for which the process has sent a Binding until then that was not rejected, each with its node. */
+  comingOf(process: Call['process'], until = Infinity): ReadonlyMap<string, string> {
+    const sent = (this.#bindings.get(process) ?? []).filter(
+      ({ sentAt, status = 0 }) => sentAt <= until && status < 400,
+    );
+    return new Map(
+      sent.map(({ request }) => {
+        const { metadata, target } = JSON.parse(String(request.body));
+        return [metadata.uid as string, target.name as string];
+      }),
+    );
+  }
+
+  /** Returns the uids of pods of at least this priority that the process nominated in that time, each with its node. */
+  nominatedBy(process: Call['process'], from: number, until: number, priority: number): ReadonlyMap<string, string> {
+    const nominated = new Map<string, string>();
+    for (const { resource, by, at, object, previous } of this.#record.changes) {
+      if (resource !== 'pods' || by !== process.name || at < from || at > until || previous === undefined) continue;
+      const pod = plainPod(object);
+      const isNew = pod.nominatedNode !== '' && pod.nominatedNode !== plainPod(previous).nominatedNode;
+      if (isNew && pod.priority >= priority) nominated.set(pod.uid, pod.nominatedNode);
+    }
+    return nominated;
+  }
+
+  /** A Binding was sent. */
+  bound(call: Call): void {
+    this.#bindings.set(call.process, [...(this.#bindings.get(call.process) ?? []), call]);
+  }
+
+  /** A mark was sent. Returns its plan, and whether it is the first of it; undefined: it begins no plan. */
+  marked(call: Call, now: number): { readonly plan: PreemptionPlan; readonly isFirst: boolean } | undefined {
+    const { process } = call;
+    const text = readMark(call);
+    if (!text.isTrue) {
+      const plan = this.planOf(process, text.uid);
+      if (plan !== undefined) plan.isCancelled = true;
+      return undefined;
+    }
+    if (text.for === undefined) return undefined;
+    const views = [call.begun.seen, ...call.views];
+    const pod = this.#podNow(podKeyIn(call.request.path), text.uid, views);
+    if (pod === undefined) return undefined;
+    const name = `${process.name} ${text.for}`;
+    const known = this.#latest.get(name);
+    const isContinued = known !== undefined && this.#continues(known, text.uid, now);
+    const plan = isContinued ? known : this.#begin(call, { key: text.for, isGang: text.isGang }, views, now);
+    if (!isContinued) this.#latest.set(name, plan);
+    const victim = plan.victims.get(text.uid);
+    if (victim === undefined) plan.victims.set(text.uid, { pod, mark: call, deletes: [] });
+    else victim.mark = call;
+    this.#ofVictim.set(`${process.name} ${text.uid}`, plan);
+    return { plan, isFirst: !isContinued };
+  }
+
+  /** A delete was sent. Returns its plan; undefined: the pod is no victim of this process. */
+  deleted(call: Call, now: number): PreemptionPlan | undefined {
+    const { uid } = JSON.parse(String(call.request.body)).preconditions ?? {};
+    const plan = this.planOf(call.process, uid);
+    if (plan === undefined) return undefined;
+    plan.victims.get(uid)!.deletes.push(call);
+    plan.firstDeleteAt ??= now;
+    return plan;
+  }
+
+  #continues(plan: PreemptionPlan, uid: string, now: number): boolean {
+    if (plan.isCancelled || plan.firstDeleteAt !== undefined) return false;
+    const latest = Math.max(...[...plan.victims.values()].map(({ mark }) => mark.sentAt));
+    const known = plan.victims.get(uid);
+    return now - latest < marksTakeMs || (known !== undefined && known.mark.status === undefined);
+  }
+
+  #begin(
+    { process }: Call,
+    named: { readonly key: string; readonly isGang: boolean },
+    views: readonly View[],
+    now: number,
+  ): PreemptionPlan {
+    const coming = this.comingOf(process);
+    const found = views.map((view) => beneficiaryIn(this.#record, named, view, (uid) => coming.has(uid)));
+    const plan: PreemptionPlan = {
+      process,
+      key: named.key,
+      beneficiary: found.find((each) => each !== undefined),
+      startedAt: now,
+      views,
+      victims: new Map(),
+      firstDeleteAt: undefined,
+      isCancelled: false,
+    };
+    this.plans.push(plan);
+    return plan;
+  }
+
+  #podNow(key: string, uid: string, views: readonly View[]): PlainPod | undefined {
+    for (const view of views) {
+      const object = this.#record.get('pods', key, view.pods);
+      if (object !== undefined && plainPod(object).uid === uid) return plainPod(object);
+    }
+    return undefined;
+  }
+}

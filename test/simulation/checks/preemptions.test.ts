@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import type { Call } from '../world/call.ts';
+import { PreemptionChecker } from './preemptions.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
+
+const groups = 'podgroups.scheduling.x-k8s.io';
+
+interface PodOptions {
+  readonly group?: string;
+  readonly node?: string;
+  readonly priority?: number;
+  readonly never?: boolean;
+}
+
+/** Pods on nodes, and what a scheduler sends about them. It has received everything before. */
+class Story {
+  readonly store = new WrittenRecord();
+  readonly violations: string[] = [];
+  readonly excuses: string[] = [];
+  readonly #started = new Set<string>();
+  readonly #checker: PreemptionChecker;
+  #committed = 0;
+  now = 0;
+
+  constructor() {
+    this.#checker = new PreemptionChecker(
+      calmEvidence({
+        record: this.store.record,
+        now: () => this.now,
+        started: this.#started,
+        violated: (_invariant, what) => this.violations.push(what),
+        excused: (reason) => this.excuses.push(reason),
+      }),
+    );
+  }
+
+  node(name: string, pods: number): void {
+    this.store.add('nodes', `/${name}`, nodeFor(pods, name));
+  }
+
+  group(name: string, minMember: number): void {
+    this.store.add(groups, `default/${name}`, { metadata: { name, uid: name }, spec: { minMember } });
+    this.#started.add(name);
+  }
+
+  pod(name: string, options: PodOptions = {}): void {
+    this.store.add('pods', `default/${name}`, podOf(name, options));
+  }
+
+  /** The store changes the pod. */
+  change(name: string, change: (pod: any) => void, by = 'scheduler-1'): void {
+    this.store.by = by;
+    const pod = structuredClone(this.store.record.get('pods', `default/${name}`)) as any;
+    change(pod);
+    this.store.change('pods', `default/${name}`, pod);
+    this.#commit();
+  }
+
+  /** Sends a mark, which the store carries out. */
+  mark(name: string, beneficiary: string | undefined = 'pod (default/high)', process = one): void {
+    const message = `tutti: preempting to accommodate a higher priority ${beneficiary}`;
+    const condition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message };
+    this.#send(
+      'mark',
+      'PATCH',
+      `${name}/status`,
+      { metadata: { uid: name }, status: { conditions: [condition] } },
+      process,
+    );
+    this.change(name, (pod) => pod.status.conditions.push(condition));
+  }
+
+  /** Sends a mark that is lost. */
+  loseMark(name: string): void {
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      message: 'tutti: … a higher priority pod (default/high)',
+    };
+    this.#send(
+      'mark',
+      'PATCH',
+      `${name}/status`,
+      { metadata: { uid: name }, status: { conditions: [condition] } },
+      one,
+    );
+  }
+
+  delete(name: string, process = one): void {
+    this.#send('evict', 'DELETE', name, { preconditions: { uid: name } }, process);
+    this.change(name, (pod) => (pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
+  }
+
+  bind(name: string, process = one): void {
+    const body = { metadata: { namespace: 'default', name, uid: name }, target: { name: 'a' } };
+    this.#send('bind', 'POST', `${name}/binding`, body, process);
+  }
+
+  settle(): readonly string[] {
+    this.#commit();
+    this.now = 100_000;
+    this.#checker.settled();
+    return this.violations;
+  }
+
+  #commit(): void {
+    for (const change of this.store.record.changes.slice(this.#committed)) {
+      this.now = Math.max(this.now, change.at);
+      this.#checker.committed(change);
+      this.#committed++;
+    }
+  }
+
+  #send(of: Call['of'], method: string, path: string, body: object, process: Call['process']): void {
+    this.#commit();
+    const seen = { pods: this.store.version, nodes: this.store.version, podgroups: this.store.version };
+    this.#checker.sent({
+      process,
+      of,
+      request: { method, path: `/api/v1/namespaces/default/pods/${path}`, body: JSON.stringify(body) },
+      sentAt: this.now,
+      begun: { at: this.now, seen },
+      seen,
+      views: [seen],
+      received: [seen],
+      status: 200,
+      doneAt: this.now,
+    } as unknown as Call);
+  }
+}
+
+const one = processNamed('scheduler-1');
+
+function processNamed(name: string): Call['process'] {
+  return { name, role: 'scheduler', isAlive: true, wasStopped: () => false } as unknown as Call['process'];
+}
+
+function podOf(name: string, { group, node, priority = 0, never = false }: PodOptions): any {
+  const pod: any = memberOf(group ?? 'none', { name, ...(node !== undefined && { node }) });
+  if (group === undefined) delete pod.metadata.labels;
+  pod.spec.priority = priority;
+  if (never) pod.spec.preemptionPolicy = 'Never';
+  return pod;
+}
+
+/** Node a is full of `low` pods; `high` waits. */
+function full({ low = ['low'], group, ...high }: PodOptions & { readonly low?: readonly string[] } = {}): Story {
+  const story = new Story();
+  story.node('a', low.length);
+  for (const name of low) story.pod(name, { node: 'a', ...(group !== undefined && { group }) });
+  story.pod('high', { priority: 100, ...high });
+  return story;
+}
+
+describe('PreemptionChecker', () => {
+  it('accepts a victim of lower priority that is marked and deleted, and whose beneficiary then starts', () => {
+    const story = full();
+    story.mark('low');
+    story.delete('low');
+    story.store.remove('pods', 'default/low');
+    story.change('high', (pod) => (pod.spec.nodeName = 'a'));
+    expect(story.settle()).toEqual([]);
+  });
+
+  it('reports a beneficiary that does not start, unless something explains it', () => {
+    const story = full();
+    story.mark('low');
+    story.delete('low');
+    story.store.remove('pods', 'default/low');
+    expect(story.settle()).toEqual([
+      'pods were evicted for default/high, which did not start, and nothing explains it',
+    ]);
+    const displaced = full();
+    displaced.mark('low');
+    displaced.delete('low');
+    displaced.store.by = 'scheduler-1';
+    displaced.pod('higher', { priority: 200, node: 'a' });
+    expect(displaced.settle()).toEqual([]);
+    expect(displaced.excuses).toEqual(['a beneficiary did not start: a higher priority took the capacity']);
+  });
+
+  it('reports a victim of equal priority, and a beneficiary that must not preempt', () => {
+    const equal = full({ priority: 0 });
+    equal.mark('low');
+    expect(equal.violations).toEqual(['scheduler-1 preempts default/low of priority 0 for default/high of 0']);
+    const never = full({ never: true });
+    never.mark('low');
+    expect(never.violations).toEqual(['scheduler-1 preempts for default/high, whose preemptionPolicy is Never']);
+  });
+
+  it('reports a preemption for a pod that fits, or that does not fit without the victims either', () => {
+    const fits = full();
+    fits.node('b', 1);
+    fits.mark('low');
+    expect(fits.settle()).toContain('scheduler-1 preempted for default/high, which fitted without that');
+    const never = full();
+    never.pod('other', { node: 'a' });
+    never.pod('third', { node: 'a' });
+    never.mark('low');
+    never.delete('low');
+    expect(never.violations).toEqual([
+      'scheduler-1 deletes pods for default/high, which does not fit without them either',
+    ]);
+  });
+
+  it('reports a delete before the last mark, and one without a mark', () => {
+    const story = full({ low: ['low', 'slow'] });
+    story.mark('low');
+    story.loseMark('slow');
+    story.delete('low');
+    expect(story.violations).toEqual(['scheduler-1 deletes default/low for default/high before slow is marked']);
+    const unmarked = full();
+    unmarked.delete('low');
+    expect(unmarked.violations).toEqual(['scheduler-1 deletes default/low, which it had not marked']);
+  });
+
+  it.each([
+    ['reports', 2, ['scheduler-1 preempts members of group red for default/high, of which 1 stay, but it needs 2']],
+    ['accepts', 1, []],
+  ] as const)('%s the eviction of one of two members if the group needs %i', (_what, minMember, found) => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', minMember);
+    story.mark('r0');
+    story.delete('r0');
+    expect(story.violations).toEqual(found);
+  });
+
+  it('reports a mark that stays, and a group of which only a part was evicted', () => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', 2);
+    for (const name of ['r0', 'r1']) story.mark(name);
+    story.delete('r0');
+    expect(story.settle().slice(0, 2)).toEqual([
+      'pod r1 stays, and its mark "tutti: preempting to accommodate a higher priority pod (default/high)" too',
+      '1 members of group red, which was preempted for default/high, are left',
+    ]);
+  });
+
+  it('reports a victim that is promised to another entity of the same priority', () => {
+    const story = full();
+    story.pod('other', { priority: 100 });
+    story.mark('low');
+    story.change('high', (pod) => (pod.status.nominatedNodeName = 'a'));
+    story.mark('low', 'pod (default/other)');
+    expect(story.violations).toEqual([
+      'scheduler-1 preempts default/low for default/other, although it makes way for default/high',
+    ]);
+  });
+
+  it('reports a Binding of a new leader that has not settled the marks that it found', () => {
+    const story = full();
+    story.pod('small', { priority: 100 });
+    story.mark('low');
+    story.bind('small', processNamed('scheduler-2'));
+    expect(story.violations).toEqual(['scheduler-2 binds before it has settled the mark of low, which it found']);
+  });
+});

@@ -1,0 +1,439 @@
+import type { Call } from '../world/call.ts';
+import { podKeyIn } from '../world/call.ts';
+import type { Committed } from '../world/record.ts';
+import type { Obstacles } from './capacity-of-others.ts';
+import { CurrentWriter } from './current-writer.ts';
+import type { Checker, Evidence } from './evidence.ts';
+import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import type { View } from './plain-group.ts';
+import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
+import type { PlainPod } from './plain-objects.ts';
+import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts';
+import { isFoundFor, isImpossibleFor } from './preemption-fit.ts';
+import { PreemptionRecord, readMark } from './preemption-record.ts';
+import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
+
+/** How long the scheduler may take to end a preemption whose time is over. */
+const endsInMs = 15_000;
+/** A pod that takes longer than this to terminate may be one that does not end in time. */
+const promptlyMs = 20_000;
+/** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
+const planTakesMs = 12_000;
+/** Pause after a failed preemption; doubles each time. */
+const pauseMs = 60_000;
+
+/** A plan, and where its sender could not count on capacity when it began. */
+interface DoubtfulPlan {
+  readonly plan: PreemptionPlan;
+  readonly beneficiary: Beneficiary;
+  /** Names of nodes that rejected such pods. */
+  readonly avoided: readonly string[];
+}
+
+/** How often a preemption happened, and what became of it. */
+export type PreemptionCounts = Record<
+  | 'plans with victims'
+  | 'plans with whole gangs'
+  | 'plans displaced'
+  | 'plans expired'
+  | 'crashes in plans'
+  | 'Leases lost in plans',
+  number
+>;
+
+/**
+ * I4, by what was sent and committed, and by what the sender had received.
+ * - When a mark is sent: the beneficiary waits, may preempt, has a higher priority than the victim, and does not fit without victims. The
+ *   victim makes way for no other entity of equal or higher priority.
+ * - When a delete is sent: all victims of the plan are marked, and the beneficiary fits without them. A group keeps its quorum, or all
+ *   its members go, of which none has the priority of the beneficiary.
+ * - A new leader binds nothing before it has settled the marks that it found.
+ * - No capacity stays reserved after the deadline.
+ * - Once the cluster has settled, no mark is left on a pod that stays, no victim group is left in part, and each beneficiary for which a pod
+ *   was deleted has started, unless something explains why it could not.
+ *
+ * Not checked: whether fewer victims would have been enough.
+ */
+export class PreemptionChecker implements Checker {
+  readonly counts: PreemptionCounts = {
+    'plans with victims': 0,
+    'plans with whole gangs': 0,
+    'plans displaced': 0,
+    'plans expired': 0,
+    'crashes in plans': 0,
+    'Leases lost in plans': 0,
+  };
+  readonly #evidence: Evidence;
+  readonly #obstacles: Obstacles;
+  readonly #isUnclear: string | undefined;
+  readonly #plans: PreemptionRecord;
+  readonly #writer: CurrentWriter;
+  /** process and uid of a pod -> the group that the process evicts to its end, because an earlier process had begun */
+  readonly #continued = new Map<string, string>();
+  /** plan -> group of which all members go -> uids of these members */
+  readonly #whole = new Map<PreemptionPlan, Map<string, readonly string[]>>();
+  /** Plans whose beneficiary has started since. */
+  readonly #served = new Set<PreemptionPlan>();
+  /** process -> uids of marked pods that it found when it began to write */
+  readonly #inherited = new Map<Call['process'], Set<string>>();
+  /** process and uid of a pod -> the calls that take back or renew its mark, or delete it */
+  readonly #calls = new Map<string, Call[]>();
+  /** Plans of which it is not known yet whether other plans, of which nothing had been sent, had taken the capacity. */
+  #doubtful: DoubtfulPlan[] = [];
+  /** Plans whose capacity was found reserved for too long. */
+  readonly #overdue = new Set<PreemptionPlan>();
+
+  /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
+  constructor(evidence: Evidence, obstacles: Obstacles = {}, isUnclear?: string) {
+    this.#evidence = evidence;
+    this.#obstacles = obstacles;
+    this.#isUnclear = isUnclear;
+    this.#plans = new PreemptionRecord(evidence.record);
+    this.#writer = new CurrentWriter(evidence.now);
+  }
+
+  sent(call: Call): void {
+    const { process, of, request } = call;
+    if (process.role !== 'scheduler') return;
+    if (of !== 'lease' && request.method !== 'GET' && !this.#inherited.has(process)) this.#begins(call);
+    this.#writer.sent(call);
+    if (of === 'bind') {
+      this.#binds(call);
+      this.#plans.bound(call);
+    } else if (of === 'mark') this.#marks(call);
+    else if (of === 'evict' && request.method === 'DELETE') this.#deletes(call);
+  }
+
+  committed({ resource, object, by, at, uid }: Committed): void {
+    if (resource.startsWith('events')) this.#reported((object as any).reason);
+    if (resource !== 'pods' && !resource.startsWith('podgroups')) return;
+    for (const plan of this.#plans.plans) {
+      const { beneficiary } = plan;
+      if (beneficiary === undefined || this.#served.has(plan)) continue;
+      if (hasStarted(this.#evidence.record, beneficiary)) this.#served.add(plan);
+      else if (by === 'world' && !this.#overdue.has(plan) && this.#holdsUntil(plan) + endsInMs < at) this.#isHeld(plan, uid);
+    }
+  }
+
+  settled(): number | undefined {
+    const { record, now } = this.#evidence;
+    this.#lookBack();
+    for (const pod of podsIn(record)) {
+      if (!isMarked(pod) || pod.isLeaving || !isOnNode(pod)) continue;
+      this.#violated(`pod ${pod.name} stays, and its mark "${pod.disruption!.message}" too`);
+    }
+    let again: number | undefined;
+    for (const plan of this.#plans.plans) {
+      this.#isTorn(plan);
+      const isCarriedOut = [...plan.victims.values()].some(({ deletes }) =>
+        deletes.some(({ status }) => status! < 300),
+      );
+      if (!isCarriedOut || plan.beneficiary === undefined || this.#served.has(plan)) continue;
+      const due = this.#holdsUntil(plan) + endsInMs;
+      if (this.#isNominated(plan.beneficiary) && now() < due) again = Math.max(again ?? 0, due);
+      else this.#didNotStart(plan);
+    }
+    return again;
+  }
+
+  /** Counts what happened, at the end of the run. `hasLostLease`: reports whether the process ended because of its Lease. */
+  tally(hasLostLease: (process: Call['process']) => boolean): PreemptionCounts {
+    for (const { process, victims, startedAt, isCancelled } of this.#plans.plans) {
+      const isCut = [...victims.values()].some(({ deletes }) => deletes.length === 0);
+      if (!isCut || isCancelled || process.isAlive || !process.wasStopped(startedAt, Infinity)) continue;
+      this.counts[hasLostLease(process) ? 'Leases lost in plans' : 'crashes in plans']++;
+    }
+    return this.counts;
+  }
+
+  /** Latest time at which the scheduler may preempt again for entities that still wait, as far as it is known now. */
+  get actsUntil(): number {
+    let until = 0;
+    for (const { plan, times } of this.#waiting()) {
+      until = Math.max(
+        until,
+        this.#holdsUntil(plan),
+        this.#holdsUntil(plan) - slackMs + pauseMs * 2 ** Math.min(times, 4),
+      );
+    }
+    return until;
+  }
+
+  /** Returns the latest plan of each beneficiary that still waits, and how many plans there were for it. */
+  #waiting(): readonly { readonly plan: PreemptionPlan; readonly times: number }[] {
+    const { record } = this.#evidence;
+    const open = this.#plans.plans.filter((plan) => {
+      return plan.beneficiary !== undefined && !this.#served.has(plan) && isUnchanged(record, plan.beneficiary);
+    });
+    return [...Map.groupBy(open, ({ key }) => key).values()].map((plans) => ({
+      plan: plans.at(-1)!,
+      times: plans.length,
+    }));
+  }
+
+  #violated(what: string): void {
+    this.#evidence.violated('I4', what);
+  }
+
+  #reported(reason: string): void {
+    if (reason === 'PreemptionDisplaced') this.counts['plans displaced']++;
+    if (reason === 'PreemptionExpired') this.counts['plans expired']++;
+  }
+
+  #begins({ process, views }: Call): void {
+    const marked = podsIn(this.#evidence.record, views.at(-1)).filter((pod) => isMarked(pod) && isOnNode(pod));
+    this.#inherited.set(process, new Set(marked.filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid)));
+  }
+
+  #binds({ process, views }: Call): void {
+    const inherited = this.#inherited.get(process)!;
+    if (inherited.size === 0) return;
+    for (const pod of podsIn(this.#evidence.record, views[0])) {
+      const isOpen = inherited.has(pod.uid) && isMarked(pod) && isOnNode(pod) && !pod.isLeaving;
+      if (!isOpen || this.#callsOn(process, pod.uid).some(({ status }) => status !== undefined)) continue;
+      this.#violated(`${process.name} binds before it has settled the mark of ${pod.name}, which it found`);
+    }
+    inherited.clear();
+  }
+
+  #marks(call: Call): void {
+    const { now } = this.#evidence;
+    const { process } = call;
+    const text = readMark(call);
+    this.#callsOn(process, text.uid).push(call);
+    const earlier = this.#plans.planOf(process, text.uid);
+    const marked = this.#plans.marked(call, now());
+    const name = podKeyIn(call.request.path);
+    if (marked === undefined) {
+      if (text.isTrue && text.for === undefined) this.#continues(call, name, text.uid);
+      return;
+    }
+    const { plan, isFirst } = marked;
+    const { beneficiary, key } = plan;
+    if (isFirst) {
+      this.counts['plans with victims']++;
+      if (beneficiary === undefined)
+        this.#violated(`${process.name} preempts for ${key}, which it had seen does not wait`);
+      else this.#mayPreempt(plan, beneficiary);
+    }
+    if (beneficiary === undefined) return;
+    const { pod } = plan.victims.get(text.uid)!;
+    if (!isOnNode(pod)) this.#violated(`${process.name} preempts ${name}, which it had seen is not bound`);
+    if (pod.priority >= beneficiary.priority)
+      this.#violated(
+        `${process.name} preempts ${name} of priority ${pod.priority} for ${key} of ${beneficiary.priority}`,
+      );
+    const isPromised =
+      earlier !== undefined &&
+      earlier !== plan &&
+      earlier.key !== key &&
+      !this.#isOver(earlier) &&
+      earlier.beneficiary !== undefined &&
+      earlier.beneficiary.priority >= beneficiary.priority;
+    if (isPromised)
+      this.#violated(`${process.name} preempts ${name} for ${key}, although it makes way for ${earlier.key}`);
+  }
+
+  /** Reports whether the plan may have ended before now. */
+  #isOver(plan: PreemptionPlan): boolean {
+    const { record, now } = this.#evidence;
+    if (plan.isCancelled || this.#served.has(plan) || this.#holdsUntil(plan) < now()) return true;
+    return whyEnded(record, plan) !== undefined || !this.#isNominated(plan.beneficiary!);
+  }
+
+  #mayPreempt(plan: PreemptionPlan, beneficiary: Beneficiary): void {
+    const { key, waiting, group } = beneficiary;
+    if (waiting.some(({ neverPreempts }) => neverPreempts))
+      this.#violated(`${plan.process.name} preempts for ${key}, whose preemptionPolicy is Never`);
+    const { record, started } = this.#evidence;
+    const past = pastOf(this.#evidence);
+    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
+    if (this.#isUnclear !== undefined || isReserved) return;
+    this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
+  }
+
+  /** Checks plans that began a while ago: the beneficiary did not fit without victims, nor in the capacity of pods that terminated. */
+  #lookBack(): void {
+    const { record } = this.#evidence;
+    for (const { plan, beneficiary, avoided } of this.#doubtful) {
+      const { process, startedAt, views, key } = plan;
+      const until = startedAt + planTakesMs;
+      // What it had planned before was never sent.
+      if (process.wasStopped(startedAt, until)) continue;
+      const coming = new Map([
+        ...this.#plans.comingOf(process, until),
+        ...this.#plans.nominatedBy(process, startedAt, until, beneficiary.priority),
+      ]);
+      // It does not wait again for pods that did not end in time.
+      const isGone = (pod: PlainPod): boolean => pod.isLeaving && this.#isEnding(pod, startedAt);
+      const fits = views.every((view) =>
+        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...this.#obstacles }),
+      );
+      if (fits) this.#violated(`${process.name} preempted for ${key}, which fitted without that`);
+    }
+    this.#doubtful = [];
+  }
+
+  /** Reports whether the pod has not been terminating for long. */
+  #isEnding({ uid }: PlainPod, at: number): boolean {
+    const asked = this.#evidence.record.changes.find((change) => {
+      return change.resource === 'pods' && change.uid === uid && plainPod(change.object).isLeaving;
+    });
+    return asked !== undefined && at - asked.at < promptlyMs;
+  }
+
+  #callsOn(process: Call['process'], uid: string): Call[] {
+    const key = `${process.name} ${uid}`;
+    const calls = this.#calls.get(key) ?? [];
+    this.#calls.set(key, calls);
+    return calls;
+  }
+
+  #continues({ process, begun, views }: Call, name: string, uid: string): void {
+    const { record } = this.#evidence;
+    const isRest = [begun.seen, ...views].some((view) => {
+      const pods = podsIn(record, view);
+      const group = pods.find((pod) => pod.uid === uid)?.group;
+      const known = group === undefined ? undefined : groupNamed(record, group, view);
+      if (known === undefined || tallyOf(known, pods).bound.length >= known.minMember) return false;
+      return pods.some((pod) => pod.group === group && isMarked(pod));
+    });
+    if (!isRest)
+      this.#violated(`${process.name} continues a preemption with ${name}, of whose group nothing is preempted`);
+    else this.#continued.set(`${process.name} ${uid}`, name);
+  }
+
+  #deletes(call: Call): void {
+    const { record, now } = this.#evidence;
+    const { process } = call;
+    const name = podKeyIn(call.request.path);
+    const { uid = '' } = JSON.parse(String(call.request.body)).preconditions ?? {};
+    this.#callsOn(process, uid).push(call);
+    const isContinued = this.#continued.has(`${process.name} ${uid}`);
+    const plan = this.#plans.planOf(process, uid);
+    const isFirst = plan?.firstDeleteAt === undefined;
+    this.#plans.deleted(call, now());
+    if (plan === undefined) {
+      if (!isContinued) this.#violated(`${process.name} deletes ${name}, which it had not marked`);
+      return;
+    }
+    for (const [victim, { pod }] of plan.victims) {
+      const object = record.get('pods', pod.key);
+      const known = object && plainPod(object);
+      if (known?.uid !== victim || known.isLeaving || isMarked(known) || known.disruption !== undefined) continue;
+      this.#violated(`${process.name} deletes ${name} for ${plan.key} before ${pod.name} is marked`);
+    }
+    if (isFirst && plan.beneficiary !== undefined) this.#isSound(plan, plan.beneficiary, call);
+  }
+
+  /** Checks the victims of a plan, all of which are known, as a whole. */
+  #isSound(plan: PreemptionPlan, beneficiary: Beneficiary, call: Call): void {
+    const { process, views, key, victims } = plan;
+    const all = [...views, ...call.views];
+    const { record } = this.#evidence;
+    const coming = this.#plans.comingOf(process);
+    const isGone = (pod: PlainPod): boolean => pod.isLeaving || victims.has(pod.uid);
+    if (all.every((view) => isImpossibleFor(record, beneficiary, view, { coming, isGone, ...this.#obstacles })))
+      this.#violated(`${process.name} deletes pods for ${key}, which does not fit without them either`);
+    const groups = new Set([...victims.values()].flatMap(({ pod }) => pod.group ?? []));
+    const whole = new Map<string, readonly string[]>();
+    for (const group of groups) {
+      const found = all.map((view) => this.#unitOf(plan, group, view));
+      const fine = found.find((each) => typeof each === 'object');
+      if (fine === undefined)
+        this.#violated(`${process.name} preempts members of group ${group} for ${key}, ${String(found[0])}`);
+      else if (fine.length > 0) whole.set(group, fine);
+    }
+    this.#whole.set(plan, whole);
+    if (whole.size > 0) this.counts['plans with whole gangs']++;
+  }
+
+  /** Returns the uids of the members that go together; none: only members beyond the quorum go. A text: what is wrong by this view. */
+  #unitOf({ process, victims, beneficiary }: PreemptionPlan, name: string, view: View): readonly string[] | string {
+    const { record, started } = this.#evidence;
+    const group = groupNamed(record, name, view);
+    if (group === undefined) return [];
+    const tally = tallyOf(group, podsIn(record, view));
+    const coming = this.#plans.comingOf(process);
+    const bound = [...tally.bound, ...tally.open.filter(({ uid }) => coming.has(uid))];
+    const isGoing = ({ uid }: PlainPod): boolean => {
+      return victims.has(uid) || this.#plans.planOf(process, uid)?.isCancelled === false;
+    };
+    const going = bound.filter(isGoing);
+    const stays = bound.length - going.length;
+    const counted = stays + (started.has(group.uid) ? tally.succeeded : 0);
+    if (going.length === 0 || counted >= group.minMember) return [];
+    if (stays > 0) return `of which ${counted} stay, but it needs ${group.minMember}`;
+    const highest = Math.max(...bound.map(({ priority }) => priority));
+    if (highest >= beneficiary!.priority) return `of which one has the priority ${highest}`;
+    return bound.map(({ uid }) => uid);
+  }
+
+  #isNominated({ waiting }: Beneficiary): boolean {
+    const { record } = this.#evidence;
+    return waiting.some(({ key, uid }) => {
+      const object = record.get('pods', key);
+      const pod = object && plainPod(object);
+      return pod?.uid === uid && pod.node === '' && pod.nominatedNode !== '';
+    });
+  }
+
+  /** Returns since when all of its nominations stand. A scheduler does not take back those of other components. */
+  #nominatedSince({ waiting }: Beneficiary): number {
+    const uids = new Set(waiting.map(({ uid }) => uid));
+    const latest = this.#evidence.record.changes.findLast(({ resource, object, previous }) => {
+      if (resource !== 'pods' || previous === undefined || !uids.has(plainPod(object).uid)) return false;
+      return plainPod(object).nominatedNode !== plainPod(previous).nominatedNode;
+    });
+    return latest?.by.startsWith('scheduler') === true ? latest.at : Infinity;
+  }
+
+  /** Returns when the beneficiary must give up at the latest, by the deletes that were accepted so far. */
+  #holdsUntil({ victims, startedAt }: PreemptionPlan): number {
+    let until = startedAt + slackMs;
+    for (const { pod, mark, deletes } of victims.values()) {
+      const latest = Math.max(mark.sentAt, ...deletes.map(({ sentAt, doneAt }) => doneAt ?? sentAt));
+      until = Math.max(until, latest + pod.graceMs + slackMs);
+    }
+    return until;
+  }
+
+  /** `changed`: uid of the object that changes now, or has just gone. */
+  #isHeld(plan: PreemptionPlan, changed: string): void {
+    const { record, promptFrom, now } = this.#evidence;
+    const { beneficiary, victims, process } = plan;
+    const isStuck = [...victims.values()].some(({ pod }) => {
+      const object = record.get('pods', pod.key);
+      return pod.uid === changed || (object !== undefined && plainPod(object).uid === pod.uid);
+    });
+    if (!process.isAlive || process.isPaused || !isStuck || !this.#isNominated(beneficiary!)) return;
+    // It may wait again, for pods that terminate anyway.
+    if (this.#nominatedSince(beneficiary!) > plan.startedAt + planTakesMs) return;
+    if (this.#plans.plans.findLast(({ key }) => key === plan.key) !== plan || promptFrom() > now()) return;
+    this.#overdue.add(plan);
+    this.#violated(`capacity stays reserved for ${plan.key} although a victim has not ended in time`);
+  }
+
+  /** Reports a group of which some members were evicted and others are left. */
+  #isTorn(plan: PreemptionPlan): void {
+    const { record } = this.#evidence;
+    for (const [group, uids] of this.#whole.get(plan) ?? []) {
+      const all = podsIn(record);
+      const left = all.filter((pod) => uids.includes(pod.uid) && isOnNode(pod) && !pod.isLeaving);
+      const known = groupNamed(record, group);
+      if (left.length === 0 || left.length === uids.length || known === undefined) continue;
+      const wasEvicted = uids.some((uid) => plan.victims.get(uid)?.deletes.some(({ status }) => status! < 300));
+      if (!wasEvicted || tallyOf(known, all).bound.length >= known.minMember) continue;
+      this.#violated(`${left.length} members of group ${group}, which was preempted for ${plan.key}, are left`);
+    }
+  }
+
+  #didNotStart(plan: PreemptionPlan): void {
+    const { record, promptFrom } = this.#evidence;
+    const why = whyEnded(record, plan) ?? (promptFrom() > plan.startedAt ? 'a fault struck' : this.#isUnclear);
+    if (why === undefined)
+      this.#violated(`pods were evicted for ${plan.key}, which did not start, and nothing explains it`);
+    else this.#evidence.excused(`a beneficiary did not start: ${why}`);
+  }
+}
