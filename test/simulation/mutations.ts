@@ -617,7 +617,7 @@ export const mutations: readonly Mutation[] = [
     name: 'marks-stay',
     why: 'The marks of a preemption that was given up are not taken back.',
     file: 'scheduler/preemption/victim-unit.ts',
-    find: 'if (this.isWithdrawn) this.#undone = this.#undoAll();',
+    find: 'if (this.isWithdrawn) this.#undone ??= this.#undoAll();',
     replace: '',
     within: 1_000,
   },
@@ -641,7 +641,7 @@ export const mutations: readonly Mutation[] = [
     name: 'never-is-ignored',
     why: 'A pod with preemptionPolicy Never preempts others.',
     file: 'plugins/defaultpreemption/default-preemption.ts',
-    find: 'if (pods.some(({ template }) => template.neverPreempts === true)) return notEligible;',
+    find: 'if (pods.some(({ template }) => template.neverPreempts === true)) return never;',
     replace: '',
     within: 1_000,
   },
@@ -663,8 +663,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/preemption/search/eviction-units.ts',
-        find: 'bound.filter((pod) => pod.priority < this.#preemptor.priority &&',
-        replace: 'bound.filter((pod) => pod.priority <= this.#preemptor.priority &&',
+        find: 'const until = pod.priority < this.#preemptor.priority ?',
+        replace: 'const until = pod.priority <= this.#preemptor.priority ?',
       },
       {
         file: 'scheduler/preemption/preemption-check.ts',
@@ -678,8 +678,8 @@ export const mutations: readonly Mutation[] = [
     name: 'strong-member-does-not-defend',
     why: 'A gang of mixed priority is evicted although one of its members has a higher priority than the preemptor.',
     file: 'scheduler/preemption/search/eviction-units.ts',
-    find: 'bound.filter((pod) => pod.priority < this.#preemptor.priority &&',
-    replace: 'bound.filter((pod) =>',
+    find: 'const until = pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity;',
+    replace: 'const until = this.#staysUntil(pod);',
     and: [
       {
         file: 'scheduler/preemption/preemption-check.ts',

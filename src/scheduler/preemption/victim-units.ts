@@ -61,10 +61,7 @@ export class VictimUnits {
     return this.#unitOf.keys();
   }
 
-  /**
-   * Settles the marks of an earlier process. Calls `settled` once it has evicted the rest of each group of which a part was evicted. Marks
-   * are taken back meanwhile: with many of them, that takes long, and no entity needs to wait for it.
-   */
+  /** Settles the marks of an earlier process, and then calls `settled`. */
   begin(settled: () => void): void {
     const { cluster, gate } = this.#options.intake;
     const marked = [...cluster.pods()].filter(({ preemptionMark }) => preemptionMark !== undefined);
@@ -170,7 +167,7 @@ export class VictimUnits {
     router.groupChanged(gangKey, 'Preempted', clock.now());
   }
 
-  /** Returns promises of the first round of deletes. `isTakeover`: another process may have deleted members without a trace. */
+  /** Returns promises of the first round of requests. `isTakeover`: another process may have deleted members without a trace. */
   #settle(marked: readonly Pod[], isTakeover: boolean): Promise<unknown>[] {
     const { cluster, profiles } = this.#options.intake;
     const ours = marked.filter(
@@ -189,13 +186,15 @@ export class VictimUnits {
       return { schedulerName, keepsBudgets, beneficiary: 'a higher priority pod', observer: noObserver };
     };
     const stray = ours.filter(({ deleting, podGroupKey }) => !deleting && !broken.has(podGroupKey ?? ''));
-    for (const pod of stray) void this.#unit([pod], undefined, terms(pod), 'marked').cancel();
-    return [...broken].map(async ([key, rest]) => {
-      const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
-      const unit = this.#unit(rest, key, terms(mark), 'evicting');
-      await unit.mark();
-      await unit.evict();
-    });
+    return [
+      ...[...broken].map(async ([key, rest]) => {
+        const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
+        const unit = this.#unit(rest, key, terms(mark), 'evicting');
+        await unit.mark();
+        await unit.evict();
+      }),
+      ...stray.map((pod) => this.#unit([pod], undefined, terms(pod), 'marked').cancel()),
+    ];
   }
 }
 

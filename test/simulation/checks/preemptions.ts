@@ -112,7 +112,8 @@ export class PreemptionChecker implements Checker {
       const { beneficiary } = plan;
       if (beneficiary === undefined || this.#served.has(plan)) continue;
       if (hasStarted(this.#evidence.record, beneficiary)) this.#served.add(plan);
-      else if (by === 'world' && !this.#overdue.has(plan) && this.#holdsUntil(plan) + endsInMs < at) this.#isHeld(plan, uid);
+      else if (by === 'world' && !this.#overdue.has(plan) && this.#holdsUntil(plan) + endsInMs < at)
+        this.#isHeld(plan, uid);
     }
   }
 
@@ -290,6 +291,7 @@ export class PreemptionChecker implements Checker {
     return calls;
   }
 
+  /** The process marks or deletes the rest of a group of which its predecessor has evicted a part. */
   #continues({ process, begun, views }: Call, name: string, uid: string): void {
     const { record } = this.#evidence;
     const isRest = [begun.seen, ...views].some((view) => {
@@ -315,7 +317,7 @@ export class PreemptionChecker implements Checker {
     const isFirst = plan?.firstDeleteAt === undefined;
     this.#plans.deleted(call, now());
     if (plan === undefined) {
-      if (!isContinued) this.#violated(`${process.name} deletes ${name}, which it had not marked`);
+      if (!isContinued) this.#continues(call, name, uid);
       return;
     }
     for (const [victim, { pod }] of plan.victims) {
