@@ -203,6 +203,8 @@ for (const [title, each] of Object.entries(cases)) {
       works.push(work);
       longest.push(turn);
     }
+    for (let waits = 0; waits < 100 && evictions < each.victims; waits++)
+      await new Promise((end) => setTimeout(end, 1));
     victims = evictions;
     if (each.size > 1) core.handlers.podGroups.onDelete(spec, false);
     for (const pod of pods) core.handlers.pods.onDelete(pod, false);

@@ -62,6 +62,8 @@ export interface PreemptionEnd {
   readonly stuck?: readonly Pod[];
 }
 
+/** Number of victims, in units, to which marks are sent in one turn of the event loop. */
+const markedAtATime = 1_000;
 /** How long the capacity stays reserved for an entity that is being bound when its time is over. */
 const bindingMs = 60_000;
 
@@ -179,7 +181,15 @@ export class OngoingPreemptions {
       if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
       return;
     }
-    const errors = await Promise.all(ongoing.units.map((unit) => unit.mark()));
+    const marking: Promise<Error | undefined>[] = [];
+    for (const [i, unit] of ongoing.units.entries()) {
+      if (i > 0 && i % markedAtATime === 0) {
+        await this.#nextTurn();
+        if (ongoing.state.kind === 'ended') return;
+      }
+      marking.push(unit.mark());
+    }
+    const errors = await Promise.all(marking);
     this.#options.intake.gate.run(() => {
       if (ongoing.state.kind === 'ended') return;
       const error = errors.find((each) => each !== undefined);
@@ -190,6 +200,11 @@ export class OngoingPreemptions {
       ongoing.state = { kind: 'evicting' };
       void this.#evict(ongoing);
     });
+  }
+
+  /** Resolves in a later turn of the event loop. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => void this.#options.intake.clock.setTimer(0, resolve));
   }
 
   /** Gives up the plans of victims that are not bound yet. */
@@ -221,6 +236,7 @@ export class OngoingPreemptions {
   /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
   displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
     const { cluster } = this.#options.intake;
+    if (this.#ongoing.size === Number(this.#ongoing.has(ownKey))) return;
     const hit = new Set<OngoingPreemption>();
     for (const [nodeName, there] of Map.groupBy(assignments, (each) => each.nodeName)) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
