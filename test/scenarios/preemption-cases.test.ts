@@ -48,9 +48,11 @@ describe('preemptionCaseProblems', () => {
       { name: 'PE2 - b', file: here },
       { name: 'PE3 - c', file: here },
       { name: 'PE: d', file: here },
+      { name: 'PE1: e', file: here },
     ];
     expect(preemptionCaseProblems(table, tests)).toEqual([
       `PE3: the test 'PE3 - c' in ${here} names a case that the table does not have`,
+      `'PE1: e' in ${here} must have ' - ' after the id`,
       `PE1: no test in ${here} has a name that begins with it`,
       'PE2: the table names no test',
       `PE2: the table does not name its test in ${here}`,
@@ -58,7 +60,7 @@ describe('preemptionCaseProblems', () => {
   });
 
   it('reads names from sources, and rows from pages', () => {
-    expect(namesInSource("it('PE1 - a', () => {}); it(`PE10 - b`, f); call('PE2');")).toEqual(['PE1 - a', 'PE10 - b']);
+    expect(namesInSource("it('PE1 - a', () => {}); it(`PE10: b`, f); call('PE2');")).toEqual(['PE1 - a', 'PE10: b']);
     const page = `| id |\n| --- |\n| PE1 | a | both planes | \`${here}\` |\n| PE2 | b | — | a reason |\n`;
     expect(readPreemptionCases(page)).toEqual(table);
   });

@@ -29,9 +29,9 @@ function preemptionCaseOf(testName: string): string | undefined {
   return /^PE\d+(?= - )/.exec(testName)?.[0];
 }
 
-/** Returns the names of tests in a source that begin with the id of a case. Does not find names that are composed of parts. */
+/** Returns the names of tests in a source that begin like the id of a case. Does not find names that are composed of parts. */
 export function namesInSource(source: string): string[] {
-  return [...source.matchAll(/['"`](PE\d+ - [^'"`]*)/g)].map(([, name]) => name!);
+  return [...source.matchAll(/['"`](PE\d+[ :,][^'"`]*)/g)].map(([, name]) => name!);
 }
 
 /** Returns the rows of the table. */
@@ -51,7 +51,10 @@ export function preemptionCaseProblems(cases: readonly PreemptionCase[], tests: 
   const filesOf = new Map<string, Set<string>>(cases.map(({ id }) => [id, new Set()]));
   for (const { name, file } of tests) {
     const id = preemptionCaseOf(name);
-    if (id === undefined) continue;
+    if (id === undefined) {
+      if (/^PE\d/.test(name)) problems.push(`'${name}' in ${file} must have ' - ' after the id`);
+      continue;
+    }
     const files = filesOf.get(id);
     if (files === undefined)
       problems.push(`${id}: the test '${name}' in ${file} names a case that the table does not have`);

@@ -94,7 +94,7 @@ describe('I9: victims that their ReplicaSet re-creates 60 times', () => {
   });
 });
 
-describe('PE35: a gang with members of priority 10 and 900', () => {
+describe('a gang with members of priority 10 and 900', () => {
   function mixed(minMember: number, priorities: readonly number[]): PreemptionStory {
     const story = new PreemptionStory('DefaultPreemption');
     story.node('a', priorities.length);
@@ -106,7 +106,7 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
   const left = (story: PreemptionStory): string[] =>
     Object.keys(story.bound).filter((name) => name.startsWith('mixed'));
 
-  it('loses no member of its quorum to a pod of priority 500, which its member of priority 900 defends', async () => {
+  it('PE35 - loses no member of its quorum to a pod of priority 500, which its member of priority 900 defends', async () => {
     const story = mixed(2, [10, 900]);
     story.pod('x', { priority: 500 });
     await story.run();
@@ -114,7 +114,7 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
     expect(story.verdictOn('x')).toContain('preemption:');
   });
 
-  it('may lose its surplus of priority 10 to it, and no more', async () => {
+  it('PE35 - may lose its surplus of priority 10 to it, and no more', async () => {
     const story = mixed(2, [10, 10, 10, 900]);
     story.pod('x', { cpu: 3, priority: 500 });
     await story.run();
@@ -125,14 +125,14 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
     expect(left(story)).toContain('mixed-3');
   });
 
-  it('keeps its surplus of priority 900', async () => {
+  it('PE35 - keeps its surplus of priority 900', async () => {
     const story = mixed(2, [10, 10, 900]);
     story.pod('x', { cpu: 2, priority: 500 });
     await story.run();
     expect(story.sent).toEqual([]);
   });
 
-  it('preempts no pod of priority 500', async () => {
+  it('PE35 - preempts no pod of priority 500', async () => {
     const story = new PreemptionStory('DefaultPreemption');
     story.node('a', 2);
     for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a', priority: 500 });

@@ -42,7 +42,7 @@ function sent(story: PreemptionStory, verb: string): readonly string[] {
 }
 
 describe('if disruption budgets are enforced', () => {
-  it('PE18: a pod under a spent budget is no victim, and the verdict names the budget', async () => {
+  it('PE18 - a pod under a spent budget is no victim, and the verdict names the budget', async () => {
     const story = open({ a: 'web' });
     add(story, budget('web', 0, 'web'));
     story.pod('high', { priority: 1000 });
@@ -53,7 +53,7 @@ describe('if disruption budgets are enforced', () => {
     );
   });
 
-  it('PE19: a whole group is no victim if the budget allows fewer evictions than it has members', async () => {
+  it('PE19 - a whole group is no victim if the budget allows fewer evictions than it has members', async () => {
     const story = gangInTheWay(3);
     await story.run();
     expect(story.sent).toEqual([]);
@@ -148,7 +148,7 @@ describe('if disruption budgets are enforced', () => {
 });
 
 describe('an eviction that the Eviction API refuses', () => {
-  it('PE20: is repeated until the budget allows it, and the group is not left in part', async () => {
+  it('PE20 - is repeated until the budget allows it, and the group is not left in part', async () => {
     const story = gangInTheWay(4);
     story.protects = (name) => name === 'low-2';
     await story.run();
@@ -162,7 +162,7 @@ describe('an eviction that the Eviction API refuses', () => {
     expect(story.bound).toEqual({ high: 'a' });
   });
 
-  it('PE20: a group whose eviction has begun is evicted to its end even after the deadline', async () => {
+  it('PE20 - a group whose eviction has begun is evicted to its end even after the deadline', async () => {
     const story = gangInTheWay(4);
     story.protects = (name) => name === 'low-2';
     await story.run();

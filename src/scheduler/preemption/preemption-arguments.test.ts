@@ -32,7 +32,7 @@ describe('surplusPreempts', () => {
     return story;
   };
 
-  it('PE36: members beyond the quorum do not preempt by default', async () => {
+  it('PE36 - members beyond the quorum do not preempt by default', async () => {
     const story = elastic({});
     await story.run();
     expect(marked(story)).toEqual([]);
@@ -41,13 +41,13 @@ describe('surplusPreempts', () => {
     );
   });
 
-  it('PE36: members beyond the quorum preempt if it is set', async () => {
+  it('PE36 - members beyond the quorum preempt if it is set', async () => {
     const story = elastic({ surplusPreempts: true });
     await story.run();
     expect(marked(story)).toEqual(['old-b']);
   });
 
-  it('PE37: a replacement that the quorum needs preempts in any case', async () => {
+  it('PE37 - a replacement that the quorum needs preempts in any case', async () => {
     const story = elastic({});
     await story.run();
     story.remove('high-1');
@@ -209,7 +209,7 @@ describe('minRuntimeSeconds', () => {
     story.change(name, { startedAt: story.core.harness.clock.now() / 1000 + seconds });
   };
 
-  it('PE34: a pod that is too young is refused, and goes when its time is over', async () => {
+  it('PE34 - a pod that is too young is refused, and goes when its time is over', async () => {
     const story = open({ minRuntimeSeconds: 600 });
     running(story, 'old', 'a', -300);
     story.pod('high', { priority: 1000 });

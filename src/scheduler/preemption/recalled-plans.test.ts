@@ -55,7 +55,7 @@ class Recalling extends Scheduling {
 }
 
 describe('a plan of lower priority that waits for plugins', () => {
-  it.each<Held>(['permit', 'preBind'])('PE28, PE29: is recalled whole, without a delete, in %s', async (held) => {
+  it.each<Held>(['permit', 'preBind'])('PE28 - is recalled whole, without a delete, in %s', async (held) => {
     const core = new Recalling();
     await core.low(held);
     expect(core.harness.cluster.assumedCount).toBe(4);
@@ -104,7 +104,7 @@ describe('a plan of lower priority that waits for plugins', () => {
     expect([await core.attempt(), core.bound]).toEqual(['planned', ['high a']]);
   });
 
-  it('PE29: is no victim while its Bindings are in flight', async () => {
+  it('PE29 - is no victim while its Bindings are in flight', async () => {
     const core = new Recalling();
     await core.low('no');
     expect(core.bound).toHaveLength(4);

@@ -106,7 +106,7 @@ describe('a mark that is taken back', () => {
 });
 
 describe('a preemption by another scheduler', () => {
-  it('PE44: of one member lets its replacement be bound at once, and the gang is not taken for a victim of ours', async () => {
+  it('PE44 - of one member lets its replacement be bound at once, and the gang is not taken for a victim of ours', async () => {
     const story = twoNodes();
     mark(story, ['low-3']);
     story.change('low-3', { deleting: true });
