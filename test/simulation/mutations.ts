@@ -641,7 +641,7 @@ export const mutations: readonly Mutation[] = [
     name: 'never-is-ignored',
     why: 'A pod with preemptionPolicy Never preempts others.',
     file: 'plugins/defaultpreemption/default-preemption.ts',
-    find: 'if (pods.some(({ template }) => template.neverPreempts === true)) return notEligible;',
+    find: 'if (pods.some(({ template }) => template.neverPreempts === true)) return never;',
     replace: '',
     within: 1_000,
   },
@@ -663,8 +663,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/preemption/search/eviction-units.ts',
-        find: 'bound.filter((pod) => pod.priority < this.#preemptor.priority &&',
-        replace: 'bound.filter((pod) => pod.priority <= this.#preemptor.priority &&',
+        find: 'pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
+        replace: 'pod.priority <= this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
       },
       {
         file: 'scheduler/preemption/preemption-check.ts',
@@ -678,8 +678,8 @@ export const mutations: readonly Mutation[] = [
     name: 'strong-member-does-not-defend',
     why: 'A gang of mixed priority is evicted although one of its members has a higher priority than the preemptor.',
     file: 'scheduler/preemption/search/eviction-units.ts',
-    find: 'bound.filter((pod) => pod.priority < this.#preemptor.priority &&',
-    replace: 'bound.filter((pod) =>',
+    find: 'pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
+    replace: 'this.#staysUntil(pod)',
     and: [
       {
         file: 'scheduler/preemption/preemption-check.ts',
@@ -701,7 +701,7 @@ export const mutations: readonly Mutation[] = [
     name: 'found-marks-stay',
     why: 'A new leader does not take back the marks of a preemption that its predecessor had not carried out.',
     file: 'scheduler/preemption/victim-units.ts',
-    find: "...stray.map((pod) => this.#unit([pod], undefined, terms(pod), 'marked').cancel()),",
+    find: "for (const pod of stray) void this.#unit([pod], undefined, terms(pod), 'marked').cancel();",
     replace: '',
     within: 2_000,
   },
