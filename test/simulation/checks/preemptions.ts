@@ -67,6 +67,7 @@ export class PreemptionChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
+  readonly #areClocksWrong: () => boolean;
   readonly #plans: PreemptionRecord;
   readonly #writer: CurrentWriter;
   /** plan -> group of which all members go -> uids of these members */
@@ -82,8 +83,17 @@ export class PreemptionChecker implements Checker {
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
 
-  /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
-  constructor(evidence: Evidence, obstacles: Obstacles = {}, isUnclear?: string) {
+  /**
+   * `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. `areClocksWrong`: returns whether the
+   * scheduler may take pods that are terminating for overdue.
+   */
+  constructor(
+    evidence: Evidence,
+    obstacles: Obstacles = {},
+    isUnclear?: string,
+    areClocksWrong: () => boolean = () => false,
+  ) {
+    this.#areClocksWrong = areClocksWrong;
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
@@ -260,7 +270,7 @@ export class PreemptionChecker implements Checker {
     const { record, started } = this.#evidence;
     const past = pastOf(this.#evidence);
     const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
-    if (this.#isUnclear !== undefined || isReserved) return;
+    if (this.#isUnclear !== undefined || isReserved || this.#areClocksWrong()) return;
     this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
   }
 
