@@ -352,7 +352,9 @@ export class PreemptionChecker implements Checker {
     const all = [...views, ...call.views];
     const { record } = this.#evidence;
     const coming = this.#plans.comingOf(process);
-    const isGone = (pod: PlainPod): boolean => pod.isLeaving || victims.has(pod.uid);
+    // It may count on what the victims of other plans leave.
+    const isGone = ({ uid, isLeaving }: PlainPod): boolean =>
+      isLeaving || victims.has(uid) || this.#plans.planOf(process, uid)?.isCancelled === false;
     if (all.every((view) => isImpossibleFor(record, beneficiary, view, { coming, isGone, ...this.#obstacles })))
       this.#violated(`${process.name} deletes pods for ${key}, which does not fit without them either`);
     const groups = new Set([...victims.values()].flatMap(({ pod }) => pod.group ?? []));
