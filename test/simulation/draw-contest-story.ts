@@ -31,6 +31,18 @@ function onCall(of: 'mark' | 'evict', nth: number, kind: (Fault & { on: 'call' }
 
 type Told = Omit<Contest, 'faults' | 'faultsUntil'> & Partial<Pick<Contest, 'faults'>>;
 
+/** The Lease is lost between the first mark and the last delete. */
+function leaseIsLost(dice: Dice, at: number, then: number): Told {
+  const low = entity('low', dice.int(2, 4), times(4, half), 0, { recreation: 'same-name' });
+  const high = entity('high', 2, times(2, whole), 100);
+  return {
+    nodes: [arenaNode('arena-0', 2_000)],
+    steps: [...creates(at, low), ...creates(then, high)],
+    faults: [onCall(dice.pick(['mark', 'evict']), dice.int(0, 3), 'pause-before', dice.int(15_500, 20_000))],
+    needsStandby: true,
+  };
+}
+
 /** `at`: when the nodes are filled; `then`: when they are full. */
 const stories: readonly ((dice: Dice, at: number, then: number) => Told)[] = [
   /** The process dies when some victims of a gang are deleted. Their owner recreates them at once. */
@@ -53,17 +65,6 @@ const stories: readonly ((dice: Dice, at: number, then: number) => Told)[] = [
       steps: [...creates(at, low), ...creates(then, entity('high', 2, times(2, whole), 100))],
       faults: [onCall('mark', dice.int(0, 3), dice.pick(['crash-before', 'crash-after']))],
       ...(dice.chance(0.4) && { needsStandby: true as const }),
-    };
-  },
-  /** The Lease is lost between the first mark and the last delete. */
-  function leaseIsLost(dice, at, then) {
-    const low = entity('low', dice.int(2, 4), times(4, half), 0, { recreation: 'same-name' });
-    const high = entity('high', 2, times(2, whole), 100);
-    return {
-      nodes: [arenaNode('arena-0', 2_000)],
-      steps: [...creates(at, low), ...creates(then, high)],
-      faults: [onCall(dice.pick(['mark', 'evict']), dice.int(0, 3), 'pause-before', dice.int(15_500, 20_000))],
-      needsStandby: true,
     };
   },
   /** A victim does not end before the deadline. Another node would do. */
@@ -242,5 +243,6 @@ const stories: readonly ((dice: Dice, at: number, then: number) => Told)[] = [
 export function drawContestStory(dice: Dice): Contest {
   const at = dice.int(100, 2_000);
   const then = at + fullAfterMs;
-  return { faults: [], faultsUntil: then + 8_000, ...dice.pick(stories)(dice, at, then) };
+  const tell = dice.chance(0.1) ? leaseIsLost : dice.pick(stories);
+  return { faults: [], faultsUntil: then + 8_000, ...tell(dice, at, then) };
 }

@@ -663,8 +663,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/preemption/search/eviction-units.ts',
-        find: 'const until = pod.priority < this.#preemptor.priority ?',
-        replace: 'const until = pod.priority <= this.#preemptor.priority ?',
+        find: 'pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
+        replace: 'pod.priority <= this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
       },
       {
         file: 'scheduler/preemption/preemption-check.ts',
@@ -678,8 +678,8 @@ export const mutations: readonly Mutation[] = [
     name: 'strong-member-does-not-defend',
     why: 'A gang of mixed priority is evicted although one of its members has a higher priority than the preemptor.',
     file: 'scheduler/preemption/search/eviction-units.ts',
-    find: 'const until = pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity;',
-    replace: 'const until = this.#staysUntil(pod);',
+    find: 'pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity',
+    replace: 'this.#staysUntil(pod)',
     and: [
       {
         file: 'scheduler/preemption/preemption-check.ts',

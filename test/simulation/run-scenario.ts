@@ -122,7 +122,9 @@ export async function runScenario(
       ? 'PreBind may have failed on the node'
       : undefined;
   const areDelayed = (): boolean => isRateLimited || world.faults.struck.has('call/waits-for-connection');
-  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear);
+  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, () =>
+    world.faults.struck.has('step/clock-jump'),
+  );
   checkers = [
     new QuorumChecker(evidence, areDelayed),
     new OverCommitChecker(evidence),

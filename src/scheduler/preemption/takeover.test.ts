@@ -100,6 +100,20 @@ describe('a new leader', () => {
     expect(story.bound).toEqual({ high: 'a' });
   });
 
+  it('evicts the rest of a gang although the clock of its predecessor was slow', async () => {
+    const story = scenes['a gang of four makes way for a pod']!();
+    let deletes = 0;
+    story.lives = (verb) => verb !== 'delete' || ++deletes <= 2;
+    await story.run();
+    story.terminateAll();
+    const preemptionMark = { schedulerName: 'default-scheduler', since: 1_000 };
+    for (const name of ['low-2', 'low-3']) story.change(name, { creationTimestamp: 5_000, preemptionMark });
+    story.takeOver();
+    const before = story.sent.length;
+    await story.core.settle();
+    expect(story.sent.slice(before)).toEqual(['delete low-2', 'delete low-3']);
+  });
+
   it('binds no pod until the marks of pods that stay are taken back', async () => {
     const story = new PreemptionStory();
     story.node('a', 2);

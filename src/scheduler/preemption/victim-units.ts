@@ -210,5 +210,8 @@ function restOf(gang: Gang, marked: Pod): readonly Pod[] {
     return nodeName !== '' && (state === 'bound' || state === 'stranded');
   });
   const { since } = marked.preemptionMark!;
-  return bound.some(({ creationTimestamp }) => since === 0 || creationTimestamp <= since) ? bound : [];
+  // The marked pod itself is older than its mark, even if the clock of the process that marked it was slow.
+  const isOlder = ({ uid, creationTimestamp }: Pod): boolean =>
+    uid === marked.uid || since === 0 || creationTimestamp <= since;
+  return bound.some(isOlder) ? bound : [];
 }

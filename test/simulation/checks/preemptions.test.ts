@@ -251,11 +251,14 @@ describe('PreemptionChecker', () => {
     ]);
   });
 
-  it('reports a Binding of a new leader that has not settled the marks that it found', () => {
-    const story = full();
+  it('reports a Binding of a new leader that has not evicted the rest of a group', () => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', 2);
     story.pod('small', { priority: 100 });
-    story.mark('low');
+    for (const name of ['r0', 'r1']) story.mark(name);
+    story.delete('r0');
     story.bind('small', processNamed('scheduler-2'));
-    expect(story.violations).toEqual(['scheduler-2 binds before it has settled the mark of low, which it found']);
+    expect(story.violations).toEqual(['scheduler-2 binds before it has evicted r1, the rest of a group that it found']);
   });
 });

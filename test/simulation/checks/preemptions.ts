@@ -48,7 +48,7 @@ export type PreemptionCounts = Record<
  *   victim makes way for no other entity of equal or higher priority.
  * - When a delete is sent: all victims of the plan are marked, and the beneficiary fits without them. A group keeps its quorum, or all
  *   its members go, of which none has the priority of the beneficiary.
- * - A new leader binds nothing before it has settled the marks that it found.
+ * - A new leader binds nothing before it has evicted the rest of groups whose eviction had begun.
  * - No capacity stays reserved after the deadline.
  * - Once the cluster has settled, no mark is left on a pod that stays, no victim group is left in part, and each beneficiary for which a pod
  *   was deleted has started, unless something explains why it could not.
@@ -67,15 +67,14 @@ export class PreemptionChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
+  readonly #areClocksWrong: () => boolean;
   readonly #plans: PreemptionRecord;
   readonly #writer: CurrentWriter;
-  /** process and uid of a pod -> the group that the process evicts to its end, because an earlier process had begun */
-  readonly #continued = new Map<string, string>();
   /** plan -> group of which all members go -> uids of these members */
   readonly #whole = new Map<PreemptionPlan, Map<string, readonly string[]>>();
   /** Plans whose beneficiary has started since. */
   readonly #served = new Set<PreemptionPlan>();
-  /** process -> uids of marked pods that it found when it began to write */
+  /** process -> uids of pods that are left of groups which an earlier process had begun to evict */
   readonly #inherited = new Map<Call['process'], Set<string>>();
   /** process and uid of a pod -> the calls that take back or renew its mark, or delete it */
   readonly #calls = new Map<string, Call[]>();
@@ -84,8 +83,17 @@ export class PreemptionChecker implements Checker {
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
 
-  /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
-  constructor(evidence: Evidence, obstacles: Obstacles = {}, isUnclear?: string) {
+  /**
+   * `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. `areClocksWrong`: returns whether the
+   * scheduler may take pods that are terminating for overdue.
+   */
+  constructor(
+    evidence: Evidence,
+    obstacles: Obstacles = {},
+    isUnclear?: string,
+    areClocksWrong: () => boolean = () => false,
+  ) {
+    this.#areClocksWrong = areClocksWrong;
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
@@ -182,18 +190,28 @@ export class PreemptionChecker implements Checker {
     if (reason === 'PreemptionExpired') this.counts['plans expired']++;
   }
 
+  /** Remembers what is left of groups whose eviction an earlier process has begun, as the new one sees it. */
   #begins({ process, views }: Call): void {
-    const marked = podsIn(this.#evidence.record, views.at(-1)).filter((pod) => isMarked(pod) && isOnNode(pod));
-    this.#inherited.set(process, new Set(marked.filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid)));
+    const found = new Set<string>();
+    const pods = podsIn(this.#evidence.record, views.at(-1));
+    const left = new Set(pods.filter((pod) => isOnNode(pod) && !pod.isLeaving).map(({ uid }) => uid));
+    for (const [plan, groups] of this.#whole) {
+      if (plan.process === process) continue;
+      for (const uids of groups.values()) {
+        const rest = uids.filter((uid) => left.has(uid));
+        if (rest.length < uids.length) for (const uid of rest) found.add(uid);
+      }
+    }
+    this.#inherited.set(process, found);
   }
 
   #binds({ process, views }: Call): void {
     const inherited = this.#inherited.get(process)!;
     if (inherited.size === 0) return;
     for (const pod of podsIn(this.#evidence.record, views[0])) {
-      const isOpen = inherited.has(pod.uid) && isMarked(pod) && isOnNode(pod) && !pod.isLeaving;
-      if (!isOpen || this.#callsOn(process, pod.uid).some(({ status }) => status !== undefined)) continue;
-      this.#violated(`${process.name} binds before it has settled the mark of ${pod.name}, which it found`);
+      const isLeft = inherited.has(pod.uid) && isMarked(pod) && isOnNode(pod) && !pod.isLeaving;
+      if (!isLeft || this.#callsOn(process, pod.uid).some(({ status }) => status !== undefined)) continue;
+      this.#violated(`${process.name} binds before it has evicted ${pod.name}, the rest of a group that it found`);
     }
     inherited.clear();
   }
@@ -207,7 +225,9 @@ export class PreemptionChecker implements Checker {
     const marked = this.#plans.marked(call, now());
     const name = podKeyIn(call.request.path);
     if (marked === undefined) {
-      if (text.isTrue && text.for === undefined) this.#continues(call, name, text.uid);
+      const isOther = text.isTrue && text.for === undefined && !this.#isRest(call, text.uid);
+      if (isOther)
+        this.#violated(`${process.name} continues a preemption with ${name}, of whose group nothing is preempted`);
       return;
     }
     const { plan, isFirst } = marked;
@@ -250,7 +270,7 @@ export class PreemptionChecker implements Checker {
     const { record, started } = this.#evidence;
     const past = pastOf(this.#evidence);
     const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
-    if (this.#isUnclear !== undefined || isReserved) return;
+    if (this.#isUnclear !== undefined || isReserved || this.#areClocksWrong()) return;
     this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
   }
 
@@ -291,19 +311,17 @@ export class PreemptionChecker implements Checker {
     return calls;
   }
 
-  /** The process marks or deletes the rest of a group of which its predecessor has evicted a part. */
-  #continues({ process, begun, views }: Call, name: string, uid: string): void {
+  /** Reports whether the pod is left of a group of which others are marked, by what the sender had received. */
+  #isRest({ begun, views }: Call, uid: string): boolean {
     const { record } = this.#evidence;
-    const isRest = [begun.seen, ...views].some((view) => {
+    return [begun.seen, ...views].some((view) => {
       const pods = podsIn(record, view);
       const group = pods.find((pod) => pod.uid === uid)?.group;
       const known = group === undefined ? undefined : groupNamed(record, group, view);
-      if (known === undefined || tallyOf(known, pods).bound.length >= known.minMember) return false;
+      const isLive = (pod: PlainPod): boolean => !isMarked(pod);
+      if (known === undefined || tallyOf(known, pods).bound.filter(isLive).length >= known.minMember) return false;
       return pods.some((pod) => pod.group === group && isMarked(pod));
     });
-    if (!isRest)
-      this.#violated(`${process.name} continues a preemption with ${name}, of whose group nothing is preempted`);
-    else this.#continued.set(`${process.name} ${uid}`, name);
   }
 
   #deletes(call: Call): void {
@@ -312,12 +330,11 @@ export class PreemptionChecker implements Checker {
     const name = podKeyIn(call.request.path);
     const { uid = '' } = JSON.parse(String(call.request.body)).preconditions ?? {};
     this.#callsOn(process, uid).push(call);
-    const isContinued = this.#continued.has(`${process.name} ${uid}`);
     const plan = this.#plans.planOf(process, uid);
     const isFirst = plan?.firstDeleteAt === undefined;
     this.#plans.deleted(call, now());
     if (plan === undefined) {
-      if (!isContinued) this.#continues(call, name, uid);
+      if (!this.#isRest(call, uid)) this.#violated(`${process.name} deletes ${name}, which it had not marked`);
       return;
     }
     for (const [victim, { pod }] of plan.victims) {
@@ -335,7 +352,9 @@ export class PreemptionChecker implements Checker {
     const all = [...views, ...call.views];
     const { record } = this.#evidence;
     const coming = this.#plans.comingOf(process);
-    const isGone = (pod: PlainPod): boolean => pod.isLeaving || victims.has(pod.uid);
+    // It may count on what the victims of other plans leave.
+    const isGone = ({ uid, isLeaving }: PlainPod): boolean =>
+      isLeaving || victims.has(uid) || this.#plans.planOf(process, uid)?.isCancelled === false;
     if (all.every((view) => isImpossibleFor(record, beneficiary, view, { coming, isGone, ...this.#obstacles })))
       this.#violated(`${process.name} deletes pods for ${key}, which does not fit without them either`);
     const groups = new Set([...victims.values()].flatMap(({ pod }) => pod.group ?? []));

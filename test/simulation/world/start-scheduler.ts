@@ -148,8 +148,7 @@ function profileOf(
   args: Readonly<Record<string, object>> = {},
 ): ProfileConfiguration {
   const profile = defaultProfile(name);
-  const preempts = profile.plugins.some((plugin) => plugin.name === 'DefaultPreemption') ? [] : ['DefaultPreemption'];
-  const more = [...preempts, ...(permitMs > 0 ? ['SlowPermit'] : []), ...(preBindMs > 0 ? ['SlowPreBind'] : [])];
+  const more = [...(permitMs > 0 ? ['SlowPermit'] : []), ...(preBindMs > 0 ? ['SlowPreBind'] : [])];
   const plugins = [...profile.plugins, ...more.map((plugin) => ({ name: plugin, weight: 1 }))];
   return { ...profile, plugins: plugins.map((plugin) => ({ ...plugin, args: args[plugin.name] })) };
 }

@@ -323,7 +323,11 @@ export class World {
         plane.send('PATCH', `${budgetsPath}/${step.name}/status`, { status: { disruptionsAllowed: step.allowed } });
         return;
       case 'forge-mark':
-        this.#onMember(step, (path) => plane.send('PATCH', `${path}/status`, { status: { conditions: [forgedMark] } }));
+        this.#onMember(step, (path) => {
+          // A mark during the first Bindings of a group would keep it from starting.
+          if (workloads.membersOf(step.group).every(({ node }) => node !== ''))
+            plane.send('PATCH', `${path}/status`, { status: { conditions: [forgedMark] } });
+        });
         return;
       case 'node-rejects':
         this.#kubelets.reject(step.node, step.pods);
