@@ -560,9 +560,8 @@ export const mutations: readonly Mutation[] = [
     name: 'deleted-before-the-last-mark',
     why: 'The victims are deleted before the last of them is marked.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: 'const errors = await Promise.all(ongoing.units.map((unit) => unit.mark()));',
-    replace:
-      'const marking = ongoing.units.map((unit) => unit.mark());\n    const errors = await Promise.all(marking.slice(0, -1));',
+    find: 'const errors = await Promise.all(marking);',
+    replace: 'const errors = await Promise.all(marking.slice(0, -1));',
     within: 200,
   },
   {
