@@ -142,7 +142,7 @@ describe('recorded results', () => {
     expect(page).toContain('- **CPU a pod**: ');
   });
 
-  it.each(['peers', 'peers-long'])('%s that is checked in is what its results make', async (name) => {
+  it.each(['peers', 'peers-long', 'peers-preemption'])('%s that is checked in is what its results make', async (name) => {
     const [json, page] = await Promise.all(
       ['json', 'md'].map((type) => readFile(`bench/results/${name}.${type}`, 'utf8')),
     );
