@@ -142,14 +142,17 @@ describe('recorded results', () => {
     expect(page).toContain('- **CPU a pod**: ');
   });
 
-  it.each(['peers', 'peers-long', 'peers-preemption'])('%s that is checked in is what its results make', async (name) => {
-    const [json, page] = await Promise.all(
-      ['json', 'md'].map((type) => readFile(`bench/results/${name}.${type}`, 'utf8')),
-    );
-    expect(page, `npm run bench:peers -- --from bench/results/${name}.json --record`).toBe(
-      resultsPage(JSON.parse(json!)),
-    );
-  });
+  it.each(['peers', 'peers-long', 'peers-preemption'])(
+    '%s that is checked in is what its results make',
+    async (name) => {
+      const [json, page] = await Promise.all(
+        ['json', 'md'].map((type) => readFile(`bench/results/${name}.${type}`, 'utf8')),
+      );
+      expect(page, `npm run bench:peers -- --from bench/results/${name}.json --record`).toBe(
+        resultsPage(JSON.parse(json!)),
+      );
+    },
+  );
 
   it('are JSON with one run per line', () => {
     const all = results(run(1, 'tutti', {}), run(2, 'tutti', {}));
