@@ -213,6 +213,12 @@ export const alertCases: readonly AlertCase[] = [
     silent: { TuttiClaimStuck: [42] },
   },
   {
+    title: 'a preempted pod does not terminate',
+    series: fault('tutti_preemption_stuck_victims', '0x30 1x449'),
+    fires: { TuttiVictimStuck: [42, 400] },
+    silent: { TuttiVictimStuck: [38] },
+  },
+  {
     title: 'members are lost again and again',
     series: fault('tutti_reserved_capacity{kind="repair",resource="cpu"}', '0x30 8x449'),
     fires: { TuttiCapacityReserved: [62, 400] },

@@ -257,6 +257,35 @@ export const diagnoses: readonly Diagnosis[] = [
     },
   },
   {
+    alert: 'TuttiVictimStuck',
+    component: 'scheduler',
+    minutes: 60,
+    begin: async (release: TroubledRelease): Promise<void> => {
+      await release.install({ pluginConfig: [{ name: 'DefaultPreemption', args: { terminationSlackSeconds: 1 } }] });
+      await release.runBoth();
+    },
+    produce: async (release: TroubledRelease): Promise<void> => {
+      const { client } = release.stage.plane;
+      const name = 'urgent';
+      const urgent = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value: 1000 };
+      await client.create('/apis/scheduling.k8s.io/v1/priorityclasses', urgent);
+      const pods = '/api/v1/namespaces/default/pods';
+      const container = { name: 'main', image: 'main', resources: { requests: { cpu: '2' } } };
+      const spec = { containers: [container], schedulerName: 'tutti', terminationGracePeriodSeconds: 1 };
+      const pod = (metadata: object, more: object): object => ({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata,
+        spec: { ...spec, ...more },
+      });
+      await client.create(pods, pod({ name: 'other' }, { nodeName: 'node-2', priorityClassName: name }));
+      const finalizers = ['example.com/backup'];
+      await client.create(pods, pod({ name: 'victim', finalizers }, { nodeName: 'node-1' }));
+      await client.create(pods, pod({ name }, { priorityClassName: name }));
+      await reaches(release, 'tutti_preemption_stuck_victims', {}, 1);
+    },
+  },
+  {
     alert: 'TuttiCapacityReserved',
     component: 'scheduler',
     minutes: 60,
