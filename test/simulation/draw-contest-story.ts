@@ -177,7 +177,14 @@ const stories: readonly ((dice: Dice, at: number, then: number) => Told)[] = [
   function victimIsRefused(dice, at, then) {
     const low = entity('low', dice.int(1, 3), times(3, half), 0, { recreation: 'same-name' });
     const of = dice.pick(['mark', 'evict'] as const);
-    const kind = dice.pick(['reject-403', 'reject-500', 'lost-answer', 'done-500', 'lost-request'] as const);
+    const kind = dice.pick([
+      'reject-403',
+      'reject-403',
+      'reject-500',
+      'lost-answer',
+      'done-500',
+      'lost-request',
+    ] as const);
     const from = dice.int(0, 2);
     return {
       nodes: [arenaNode('arena-0', 1_500)],

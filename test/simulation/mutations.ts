@@ -710,7 +710,11 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/preemption/victim-units.ts',
     find: 'options.intake.router.barWhile((key) => this.#torn.has(key));',
     replace: '',
-    within: 4_000,
+    // Few deletes fail for so long that replacements arrive before.
+    test: {
+      file: 'src/scheduler/preemption/second-life.test.ts',
+      name: 'I1: the owner of a gang that is preempted whole re-creates its members at once, and none of them > is bound as a replacement while a part of the old members is deleted',
+    },
   },
   {
     name: 'plan-keeps-its-reservations',
@@ -719,5 +723,29 @@ export const mutations: readonly Mutation[] = [
     find: '    reservations.endPlan(plan);\n',
     replace: '',
     within: 2_000,
+  },
+  {
+    name: 'each-victim-wakes-its-preemptor',
+    why: 'The end of each victim retries the entity that waits for the last one.',
+    file: 'scheduler/preemption/ongoing-preemptions.ts',
+    find: 'if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);',
+    replace: 'ongoing.victimLeft(uid);\n    this.#wakeForCapacity(ongoing);',
+    // It costs attempts, which the store does not show.
+    test: {
+      file: 'src/scheduler/preemption/preemptions.test.ts',
+      name: 'while capacity is reserved for an entity > the end of a victim does not wake the entity, but that of the last one does, without a delay',
+    },
+  },
+  {
+    name: 'plan-is-not-displaced',
+    why: 'A preemption goes on although a higher priority has taken its capacity.',
+    file: 'scheduler/preemption/ongoing-preemptions.ts',
+    find: 'if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;',
+    replace: 'if (ongoing.plan !== undefined) continue;',
+    // It evicts in vain. The checkers cannot tell when the displaced plan had to end.
+    test: {
+      file: 'src/scheduler/preemption/actuation.test.ts',
+      name: 'a preemption that ends early > PE14 - is displaced whole by a higher priority, in the step in which that takes one of its nodes',
+    },
   },
 ];

@@ -107,10 +107,13 @@ export class PreemptionRecord {
     return this.#ofVictim.get(`${process.name} ${uid}`);
   }
 
-  /** Returns the uids of the pods for which the process has sent a Binding until then that was not rejected, each with its node. */
-  comingOf(process: Call['process'], until = Infinity): ReadonlyMap<string, string> {
+  /**
+   * Returns the uids of the pods for which the process has sent a Binding until then, each with its node: without those that were rejected,
+   * unless they were sent after `openSince`.
+   */
+  comingOf(process: Call['process'], until = Infinity, openSince = Infinity): ReadonlyMap<string, string> {
     const sent = (this.#bindings.get(process) ?? []).filter(
-      ({ sentAt, status = 0 }) => sentAt <= until && status < 400,
+      ({ sentAt, status = 0 }) => sentAt <= until && (status < 400 || sentAt > openSince),
     );
     return new Map(
       sent.map(({ request }) => {

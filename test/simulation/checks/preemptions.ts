@@ -283,7 +283,7 @@ export class PreemptionChecker implements Checker {
       // What it had planned before was never sent.
       if (process.wasStopped(startedAt, until)) continue;
       const coming = new Map([
-        ...this.#plans.comingOf(process, until),
+        ...this.#plans.comingOf(process, until, startedAt - planTakesMs),
         ...this.#plans.nominatedBy(process, startedAt, until, beneficiary.priority),
       ]);
       // It does not wait again for pods that did not end in time.
