@@ -63,7 +63,7 @@ export function readMark(call: Call): MarkText {
 }
 
 /** Returns the beneficiary as a view of the store shows it; undefined: it waits for no node. `isComing`: a Binding was sent for the pod. */
-export function beneficiaryIn(
+function beneficiaryIn(
   record: StoreRecord,
   { key, isGang }: { readonly key: string; readonly isGang: boolean },
   view: View,
