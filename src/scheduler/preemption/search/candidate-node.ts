@@ -7,16 +7,16 @@ import type { EvictablePod } from './evictable-pod.ts';
 /** A node in an estimate. */
 export class CandidateNode {
   readonly node: NodeInfo;
-  readonly pods: readonly EvictablePod[];
+  /** Those that may go; undefined: they have not been needed yet. */
+  pods: readonly EvictablePod[] | undefined;
   /** By resource: what members could use without further victims. */
   readonly free: number[];
   /** Increased by every change of `free`. */
   version = 0;
   readonly #ids: readonly ResourceId[];
 
-  constructor(node: NodeInfo, pods: readonly EvictablePod[], ids: readonly ResourceId[], free: number[]) {
+  constructor(node: NodeInfo, ids: readonly ResourceId[], free: number[]) {
     this.node = node;
-    this.pods = pods;
     this.#ids = ids;
     this.free = free;
   }

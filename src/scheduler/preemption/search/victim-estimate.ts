@@ -144,13 +144,12 @@ export class VictimEstimate {
   /** How many of these have no pods that may be evicted. */
   get withoutVictims(): number {
     let count = 0;
-    for (const { pods } of this.#candidates.values()) if (pods.length === 0) count++;
+    for (const candidate of this.#candidates.values()) if (this.#podsOf(candidate).length === 0) count++;
     return count;
   }
 
   #candidate(node: NodeInfo, preemptor: Pod): CandidateNode {
-    const { units, goingOn } = this.#options;
-    const going = goingOn(node);
+    const going = this.#options.goingOn(node);
     // An owner that is assumed on the node already counts among its pods.
     const reserved = [...node.reservations.values()].filter(
       (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
@@ -161,9 +160,15 @@ export class VictimEstimate {
       for (const { owner } of reserved) amount -= amountOf(owner.template.requests, id);
       return amount;
     });
-    const pods = units.on(node);
-    this.#mixesPriorities ||= pods.some(({ unit }) => unit.pods[0]!.priority < unit.priority);
-    return new CandidateNode(node, pods, this.#ids, free);
+    return new CandidateNode(node, this.#ids, free);
+  }
+
+  #podsOf(candidate: CandidateNode): readonly EvictablePod[] {
+    if (candidate.pods === undefined) {
+      candidate.pods = this.#options.units.on(candidate.node);
+      this.#mixesPriorities ||= candidate.pods.some(({ unit }) => unit.pods[0]!.priority < unit.priority);
+    }
+    return candidate.pods;
   }
 
   /** `paid`: a unit whose pods cost nothing, because they go in any case. */
@@ -207,9 +212,9 @@ export class VictimEstimate {
         if (made !== undefined) offers.push(made);
       };
       taken.clear();
-      for (const { name } of allowed) {
-        const candidate = this.#candidates.get(name)!;
-        budget.spend(1 + candidate.pods.length);
+      const candidates = allowed.map(({ name }) => this.#candidates.get(name)!);
+      for (const candidate of this.#withoutNeedless(candidates, pod, perNode)) {
+        budget.spend(1 + candidate.node.pods.size);
         if (budget.isDue) yield;
         offer(candidate);
       }
@@ -217,7 +222,7 @@ export class VictimEstimate {
         const best = offers.pop();
         if (best === undefined) break;
         const { candidate } = best;
-        budget.spend(1 + candidate.pods.length);
+        budget.spend(1 + best.out.length);
         if (budget.isDue) yield;
         const isOutdated =
           (best.out.length > 0 && keepBudgets && best.evictions !== used.evictions) ||
@@ -258,6 +263,14 @@ export class VictimEstimate {
     return { placed, nodes: new Set([...nodes].map(({ node }) => node.name)), victims: kept, price, last };
   }
 
+  /** Returns only the candidates with enough capacity for a member, if all members fit there without a victim. */
+  #withoutNeedless(candidates: readonly CandidateNode[], pod: Pod, perNode: number): readonly CandidateNode[] {
+    if (!this.isBound) return candidates;
+    const slots = this.#slotsOf(pod, new Map(), perNode);
+    const free = candidates.filter((candidate) => slots(candidate) > 0);
+    return sumOver(free, slots) >= this.#options.needed ? free : candidates;
+  }
+
   /** Returns how many members like the pod a node has capacity for, with those placed there. */
   #slotsOf(pod: Pod, taken: ReadonlyMap<CandidateNode, number>, perNode: number): (candidate: CandidateNode) => number {
     const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
@@ -296,7 +309,8 @@ export class VictimEstimate {
     if (fits(candidate.free, request))
       return { candidate, version, out: [], evictions: 0, surplus: noGangs, price: nothingGoes };
     const mayAllGo = victims.isEmpty && this.#below === Infinity;
-    const left = mayAllGo ? candidate.pods : candidate.pods.filter((each) => this.#mayGo(each, victims));
+    const pods = this.#podsOf(candidate);
+    const left = mayAllGo ? pods : pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
     for (const { pod } of left) candidate.add(available, pod, 1);
