@@ -248,3 +248,14 @@ play('monitoring.md', () =>
     );
   }),
 );
+
+play('priorities.md', () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/tasks/administrators/priorities.md', 'yaml'));
+    await stage.run(
+      'helm install tutti charts/tutti --namespace tutti-system --create-namespace --set crds.install=false',
+    );
+    await run(stage);
+    await stage.play(claimBlocks('docs/tasks/administrators/priorities.md', 'console'));
+  }, true),
+);
