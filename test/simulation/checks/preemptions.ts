@@ -193,13 +193,16 @@ export class PreemptionChecker implements Checker {
   /** Remembers what is left of groups whose eviction an earlier process has begun, as the new one sees it. */
   #begins({ process, views }: Call): void {
     const found = new Set<string>();
-    const pods = podsIn(this.#evidence.record, views.at(-1));
+    const { record } = this.#evidence;
+    const view = views.at(-1)!;
+    const pods = podsIn(record, view);
     const left = new Set(pods.filter((pod) => isOnNode(pod) && !pod.isLeaving).map(({ uid }) => uid));
     for (const [plan, groups] of this.#whole) {
       if (plan.process === process) continue;
-      for (const uids of groups.values()) {
+      for (const [group, uids] of groups) {
         const rest = uids.filter((uid) => left.has(uid));
-        if (rest.length < uids.length) for (const uid of rest) found.add(uid);
+        const { minMember = 0 } = groupNamed(record, group, view) ?? {};
+        if (rest.length < uids.length && rest.length < minMember) for (const uid of rest) found.add(uid);
       }
     }
     this.#inherited.set(process, found);
