@@ -6,30 +6,18 @@ import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
-import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import { NeedlessPreemptions, planTakesMs } from './needless-preemptions.ts';
 import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts';
-import { isFoundFor, isImpossibleFor } from './preemption-fit.ts';
+import { isImpossibleFor } from './preemption-fit.ts';
 import { PreemptionRecord, readMark } from './preemption-record.ts';
 import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
 
 /** How long the scheduler may take to end a preemption whose time is over. */
 const endsInMs = 15_000;
-/** A pod that takes longer than this to terminate may be one that does not end in time. */
-const promptlyMs = 20_000;
-/** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
-const planTakesMs = 12_000;
 /** Pause after a failed preemption; doubles each time. */
 const pauseMs = 60_000;
-
-/** A plan, and where its sender could not count on capacity when it began. */
-interface DoubtfulPlan {
-  readonly plan: PreemptionPlan;
-  readonly beneficiary: Beneficiary;
-  /** Names of nodes that rejected such pods. */
-  readonly avoided: readonly string[];
-}
 
 /** How often a preemption happened, and what became of it. */
 export type PreemptionCounts = Record<
@@ -67,7 +55,7 @@ export class PreemptionChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
-  readonly #areClocksWrong: () => boolean;
+  readonly #needless: NeedlessPreemptions;
   readonly #plans: PreemptionRecord;
   readonly #writer: CurrentWriter;
   /** plan -> group of which all members go -> uids of these members */
@@ -78,8 +66,6 @@ export class PreemptionChecker implements Checker {
   readonly #inherited = new Map<Call['process'], Set<string>>();
   /** process and uid of a pod -> the calls that take back or renew its mark, or delete it */
   readonly #calls = new Map<string, Call[]>();
-  /** Plans of which it is not known yet whether other plans, of which nothing had been sent, had taken the capacity. */
-  #doubtful: DoubtfulPlan[] = [];
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
 
@@ -93,11 +79,12 @@ export class PreemptionChecker implements Checker {
     isUnclear?: string,
     areClocksWrong: () => boolean = () => false,
   ) {
-    this.#areClocksWrong = areClocksWrong;
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
     this.#plans = new PreemptionRecord(evidence.record);
+    const plans = this.#plans;
+    this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
     this.#writer = new CurrentWriter(evidence.now);
   }
 
@@ -127,7 +114,7 @@ export class PreemptionChecker implements Checker {
 
   settled(): number | undefined {
     const { record, now } = this.#evidence;
-    this.#lookBack();
+    this.#needless.lookBack();
     for (const pod of podsIn(record)) {
       if (!isMarked(pod) || pod.isLeaving || !isOnNode(pod)) continue;
       this.#violated(`pod ${pod.name} stays, and its mark "${pod.disruption!.message}" too`);
@@ -267,44 +254,10 @@ export class PreemptionChecker implements Checker {
   }
 
   #mayPreempt(plan: PreemptionPlan, beneficiary: Beneficiary): void {
-    const { key, waiting, group } = beneficiary;
+    const { key, waiting } = beneficiary;
     if (waiting.some(({ neverPreempts }) => neverPreempts))
       this.#violated(`${plan.process.name} preempts for ${key}, whose preemptionPolicy is Never`);
-    const { record, started } = this.#evidence;
-    const past = pastOf(this.#evidence);
-    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
-    if (this.#isUnclear !== undefined || isReserved || this.#areClocksWrong()) return;
-    this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
-  }
-
-  /** Checks plans that began a while ago: the beneficiary did not fit without victims, nor in the capacity of pods that terminated. */
-  #lookBack(): void {
-    const { record } = this.#evidence;
-    for (const { plan, beneficiary, avoided } of this.#doubtful) {
-      const { process, startedAt, views, key } = plan;
-      const until = startedAt + planTakesMs;
-      // What it had planned before was never sent.
-      if (process.wasStopped(startedAt, until)) continue;
-      const coming = new Map([
-        ...this.#plans.comingOf(process, until, startedAt - planTakesMs),
-        ...this.#plans.nominatedBy(process, startedAt, until, beneficiary.priority),
-      ]);
-      // It does not wait again for pods that did not end in time.
-      const isGone = (pod: PlainPod): boolean => pod.isLeaving && this.#isEnding(pod, startedAt);
-      const fits = views.every((view) =>
-        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...this.#obstacles }),
-      );
-      if (fits) this.#violated(`${process.name} preempted for ${key}, which fitted without that`);
-    }
-    this.#doubtful = [];
-  }
-
-  /** Reports whether the pod has not been terminating for long. */
-  #isEnding({ uid }: PlainPod, at: number): boolean {
-    const asked = this.#evidence.record.changes.find((change) => {
-      return change.resource === 'pods' && change.uid === uid && plainPod(change.object).isLeaving;
-    });
-    return asked !== undefined && at - asked.at < promptlyMs;
+    this.#needless.began(plan, beneficiary);
   }
 
   #callsOn(process: Call['process'], uid: string): Call[] {
