@@ -63,8 +63,9 @@ export class NeedlessPreemptions {
         ...plans.comingOf(process, until, startedAt - planTakesMs),
         ...plans.nominatedBy(process, startedAt, until, beneficiary.priority),
       ]);
-      // It does not wait again for pods that did not end in time.
-      const isGone = (pod: PlainPod): boolean => pod.isLeaving && this.#isEnding(pod, startedAt);
+      // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
+      const isGone = (pod: PlainPod): boolean =>
+        pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
       const fits = views.every((view) =>
         isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...obstacles }),
       );

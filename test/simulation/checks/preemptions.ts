@@ -2,7 +2,6 @@ import type { Call } from '../world/call.ts';
 import { podKeyIn } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
@@ -57,7 +56,6 @@ export class PreemptionChecker implements Checker {
   readonly #isUnclear: string | undefined;
   readonly #needless: NeedlessPreemptions;
   readonly #plans: PreemptionRecord;
-  readonly #writer: CurrentWriter;
   /** plan -> group of which all members go -> uids of these members */
   readonly #whole = new Map<PreemptionPlan, Map<string, readonly string[]>>();
   /** Plans whose beneficiary has started since. */
@@ -85,14 +83,12 @@ export class PreemptionChecker implements Checker {
     this.#plans = new PreemptionRecord(evidence.record);
     const plans = this.#plans;
     this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
-    this.#writer = new CurrentWriter(evidence.now);
   }
 
   sent(call: Call): void {
     const { process, of, request } = call;
     if (process.role !== 'scheduler') return;
     if (of !== 'lease' && request.method !== 'GET' && !this.#inherited.has(process)) this.#begins(call);
-    this.#writer.sent(call);
     if (of === 'bind') {
       this.#binds(call);
       this.#plans.bound(call);
@@ -387,9 +383,23 @@ export class PreemptionChecker implements Checker {
     if (!process.isAlive || process.isPaused || !isStuck || !this.#isNominated(beneficiary!)) return;
     // It may wait again, for pods that terminate anyway.
     if (this.#nominatedSince(beneficiary!) > plan.startedAt + planTakesMs) return;
+    if (this.#waitsWithOthers(plan)) return;
     if (this.#plans.plans.findLast(({ key }) => key === plan.key) !== plan || promptFrom() > now()) return;
     this.#overdue.add(plan);
     this.#violated(`capacity stays reserved for ${plan.key} although a victim has not ended in time`);
+  }
+
+  /** Reports whether the plan may wait as long as another one, whose victims are on one of its nodes. */
+  #waitsWithOthers({ process, key, beneficiary }: PreemptionPlan): boolean {
+    const { record, now } = this.#evidence;
+    const nodes = beneficiary!.waiting.map((pod) => {
+      const object = record.get('pods', pod.key);
+      return object && plainPod(object).nominatedNode;
+    });
+    return this.#plans.plans.some((other) => {
+      if (other.process !== process || other.key === key || this.#holdsUntil(other) + endsInMs < now()) return false;
+      return [...other.victims.values()].some(({ pod }) => nodes.includes(pod.node));
+    });
   }
 
   /** Reports a group of which some members were evicted and others are left. */
