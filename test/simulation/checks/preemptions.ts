@@ -12,22 +12,12 @@ import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts
 import { isImpossibleFor } from './preemption-fit.ts';
 import { PreemptionRecord, readMark } from './preemption-record.ts';
 import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
+import { PreemptionTally } from './preemption-tally.ts';
 
 /** How long the scheduler may take to end a preemption whose time is over. */
 const endsInMs = 15_000;
 /** Pause after a failed preemption; doubles each time. */
 const pauseMs = 60_000;
-
-/** How often a preemption happened, and what became of it. */
-export type PreemptionCounts = Record<
-  | 'plans with victims'
-  | 'plans with whole gangs'
-  | 'plans displaced'
-  | 'plans expired'
-  | 'crashes in plans'
-  | 'Leases lost in plans',
-  number
->;
 
 /**
  * I4, by what was sent and committed, and by what the sender had received.
@@ -43,14 +33,7 @@ export type PreemptionCounts = Record<
  * Not checked: whether fewer victims would have been enough.
  */
 export class PreemptionChecker implements Checker {
-  readonly counts: PreemptionCounts = {
-    'plans with victims': 0,
-    'plans with whole gangs': 0,
-    'plans displaced': 0,
-    'plans expired': 0,
-    'crashes in plans': 0,
-    'Leases lost in plans': 0,
-  };
+  readonly tally: PreemptionTally;
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
@@ -82,6 +65,7 @@ export class PreemptionChecker implements Checker {
     this.#isUnclear = isUnclear;
     this.#plans = new PreemptionRecord(evidence.record);
     const plans = this.#plans;
+    this.tally = new PreemptionTally(plans);
     this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
   }
 
@@ -97,7 +81,7 @@ export class PreemptionChecker implements Checker {
   }
 
   committed({ resource, object, by, at, uid }: Committed): void {
-    if (resource.startsWith('events')) this.#reported((object as any).reason);
+    if (resource.startsWith('events')) this.tally.reported((object as any).reason);
     if (resource !== 'pods' && !resource.startsWith('podgroups')) return;
     for (const plan of this.#plans.plans) {
       const { beneficiary } = plan;
@@ -129,16 +113,6 @@ export class PreemptionChecker implements Checker {
     return again;
   }
 
-  /** Counts what happened, at the end of the run. `hasLostLease`: reports whether the process ended because of its Lease. */
-  tally(hasLostLease: (process: Call['process']) => boolean): PreemptionCounts {
-    for (const { process, victims, startedAt, isCancelled } of this.#plans.plans) {
-      const isCut = [...victims.values()].some(({ deletes }) => deletes.length === 0);
-      if (!isCut || isCancelled || process.isAlive || !process.wasStopped(startedAt, Infinity)) continue;
-      this.counts[hasLostLease(process) ? 'Leases lost in plans' : 'crashes in plans']++;
-    }
-    return this.counts;
-  }
-
   /** Latest time at which the scheduler may preempt again for entities that still wait, as far as it is known now. */
   get actsUntil(): number {
     let until = 0;
@@ -166,11 +140,6 @@ export class PreemptionChecker implements Checker {
 
   #violated(what: string): void {
     this.#evidence.violated('I4', what);
-  }
-
-  #reported(reason: string): void {
-    if (reason === 'PreemptionDisplaced') this.counts['plans displaced']++;
-    if (reason === 'PreemptionExpired') this.counts['plans expired']++;
   }
 
   /** Remembers what is left of groups whose eviction an earlier process has begun, as the new one sees it. */
@@ -219,7 +188,7 @@ export class PreemptionChecker implements Checker {
     const { plan, isFirst } = marked;
     const { beneficiary, key } = plan;
     if (isFirst) {
-      this.counts['plans with victims']++;
+      this.tally.counts['plans with victims']++;
       if (beneficiary === undefined)
         this.#violated(`${process.name} preempts for ${key}, which it had seen does not wait`);
       else this.#mayPreempt(plan, beneficiary);
@@ -319,7 +288,7 @@ export class PreemptionChecker implements Checker {
       else if (fine.length > 0) whole.set(group, fine);
     }
     this.#whole.set(plan, whole);
-    if (whole.size > 0) this.counts['plans with whole gangs']++;
+    if (whole.size > 0) this.tally.counts['plans with whole gangs']++;
   }
 
   /** Returns the uids of the members that go together; none: only members beyond the quorum go. A text: what is wrong by this view. */
