@@ -8,7 +8,7 @@ import type { View } from './plain-group.ts';
 import { NeedlessPreemptions, planTakesMs } from './needless-preemptions.ts';
 import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
-import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts';
+import { hasStarted, isUnchanged, nodesOf, slackMs, whyEnded } from './preemption-ends.ts';
 import { isImpossibleFor } from './preemption-fit.ts';
 import { PreemptionRecord, readMark } from './preemption-record.ts';
 import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
@@ -63,7 +63,7 @@ export class PreemptionChecker implements Checker {
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
-    this.#plans = new PreemptionRecord(evidence.record);
+    this.#plans = new PreemptionRecord(evidence.record, isUnclear !== undefined);
     const plans = this.#plans;
     this.tally = new PreemptionTally(plans);
     this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
@@ -387,7 +387,11 @@ export class PreemptionChecker implements Checker {
 
   #didNotStart(plan: PreemptionPlan): void {
     const { record, promptFrom } = this.#evidence;
-    const why = whyEnded(record, plan) ?? (promptFrom() > plan.startedAt ? 'a fault struck' : this.#isUnclear);
+    const { forbiddenNode } = this.#obstacles;
+    const isRejected = forbiddenNode !== undefined && nodesOf(record, plan)?.has(forbiddenNode) !== false;
+    const why =
+      whyEnded(record, plan) ??
+      (promptFrom() > plan.startedAt ? 'a fault struck' : isRejected ? 'a node rejects all Bindings' : this.#isUnclear);
     if (why === undefined)
       this.#violated(`pods were evicted for ${plan.key}, which did not start, and nothing explains it`);
     else this.#evidence.excused(`a beneficiary did not start: ${why}`);
