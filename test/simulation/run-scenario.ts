@@ -10,7 +10,7 @@ import { PriorityChecker } from './checks/priority.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { ReceivedStarts } from './checks/received-starts.ts';
 import { PreemptionChecker } from './checks/preemptions.ts';
-import type { PreemptionCounts } from './checks/preemptions.ts';
+import type { PreemptionCounts } from './checks/preemption-tally.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-gang-evictions.ts';
 import { ReleaseChecker } from './checks/gang-evictions.ts';
@@ -199,7 +199,7 @@ export async function runScenario(
       struck: Object.fromEntries(world.faults.struck),
       excused,
       placedBy: world.placedBy,
-      preempted: preemptions.tally((process) => process.hasLostLease),
+      preempted: preemptions.tally.end((process) => process.hasLostLease),
       places: world.faults.places,
       turns: world.timeline.count,
       lastedMs: world.timeline.now,

@@ -44,7 +44,9 @@ export interface PreemptionPlan {
 }
 
 /** Without a mark for that long, the next one belongs to another plan. */
-const marksTakeMs = 30_000;
+const marksTakeMs = 500;
+/** The same if marks wait in the rate limiter. */
+const limitedMarksTakeMs = 30_000;
 
 export interface MarkText {
   /** namespace/name of the beneficiary; undefined: the sender continues what an earlier process began. */
@@ -91,6 +93,7 @@ function beneficiaryIn(
 export class PreemptionRecord {
   readonly plans: PreemptionPlan[] = [];
   readonly #record: StoreRecord;
+  readonly #marksTakeMs: number;
   /** process and beneficiary -> its latest plan */
   readonly #latest = new Map<string, PreemptionPlan>();
   /** process and uid of a pod -> the latest plan in which it is a victim */
@@ -98,8 +101,9 @@ export class PreemptionRecord {
   /** process -> the Bindings that it has sent */
   readonly #bindings = new Map<Call['process'], Call[]>();
 
-  constructor(record: StoreRecord) {
+  constructor(record: StoreRecord, isRateLimited = false) {
     this.#record = record;
+    this.#marksTakeMs = isRateLimited ? limitedMarksTakeMs : marksTakeMs;
   }
 
   /** Returns the plan of the victim; undefined: the process has sent no mark with a beneficiary. */
@@ -155,7 +159,7 @@ export class PreemptionRecord {
     if (pod === undefined) return undefined;
     const name = `${process.name} ${text.for}`;
     const known = this.#latest.get(name);
-    const isContinued = known !== undefined && this.#continues(known, text.uid, now);
+    const isContinued = known !== undefined && this.#continues(known, text.uid, call.begun.at);
     const plan = isContinued ? known : this.#begin(call, { key: text.for, isGang: text.isGang }, views, now);
     if (!isContinued) this.#latest.set(name, plan);
     const victim = plan.victims.get(text.uid);
@@ -175,11 +179,11 @@ export class PreemptionRecord {
     return plan;
   }
 
-  #continues(plan: PreemptionPlan, uid: string, now: number): boolean {
+  #continues(plan: PreemptionPlan, uid: string, begunAt: number): boolean {
     if (plan.isCancelled || plan.firstDeleteAt !== undefined) return false;
-    const latest = Math.max(...[...plan.victims.values()].map(({ mark }) => mark.sentAt));
+    const latest = Math.max(...[...plan.victims.values()].map(({ mark }) => mark.begun.at));
     const known = plan.victims.get(uid);
-    return now - latest < marksTakeMs || (known !== undefined && known.mark.status === undefined);
+    return begunAt - latest < this.#marksTakeMs || (known !== undefined && known.mark.status === undefined);
   }
 
   #begin(

@@ -2,45 +2,22 @@ import type { Call } from '../world/call.ts';
 import { podKeyIn } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
-import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import { NeedlessPreemptions, planTakesMs } from './needless-preemptions.ts';
 import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
-import { hasStarted, isUnchanged, slackMs, whyEnded } from './preemption-ends.ts';
-import { isFoundFor, isImpossibleFor } from './preemption-fit.ts';
+import { hasStarted, isUnchanged, nodesOf, slackMs, whyEnded } from './preemption-ends.ts';
+import { isImpossibleFor } from './preemption-fit.ts';
 import { PreemptionRecord, readMark } from './preemption-record.ts';
 import type { Beneficiary, PreemptionPlan } from './preemption-record.ts';
+import { PreemptionTally } from './preemption-tally.ts';
 
 /** How long the scheduler may take to end a preemption whose time is over. */
 const endsInMs = 15_000;
-/** A pod that takes longer than this to terminate may be one that does not end in time. */
-const promptlyMs = 20_000;
-/** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
-const planTakesMs = 12_000;
 /** Pause after a failed preemption; doubles each time. */
 const pauseMs = 60_000;
-
-/** A plan, and where its sender could not count on capacity when it began. */
-interface DoubtfulPlan {
-  readonly plan: PreemptionPlan;
-  readonly beneficiary: Beneficiary;
-  /** Names of nodes that rejected such pods. */
-  readonly avoided: readonly string[];
-}
-
-/** How often a preemption happened, and what became of it. */
-export type PreemptionCounts = Record<
-  | 'plans with victims'
-  | 'plans with whole gangs'
-  | 'plans displaced'
-  | 'plans expired'
-  | 'crashes in plans'
-  | 'Leases lost in plans',
-  number
->;
 
 /**
  * I4, by what was sent and committed, and by what the sender had received.
@@ -56,20 +33,12 @@ export type PreemptionCounts = Record<
  * Not checked: whether fewer victims would have been enough.
  */
 export class PreemptionChecker implements Checker {
-  readonly counts: PreemptionCounts = {
-    'plans with victims': 0,
-    'plans with whole gangs': 0,
-    'plans displaced': 0,
-    'plans expired': 0,
-    'crashes in plans': 0,
-    'Leases lost in plans': 0,
-  };
+  readonly tally: PreemptionTally;
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
-  readonly #areClocksWrong: () => boolean;
+  readonly #needless: NeedlessPreemptions;
   readonly #plans: PreemptionRecord;
-  readonly #writer: CurrentWriter;
   /** plan -> group of which all members go -> uids of these members */
   readonly #whole = new Map<PreemptionPlan, Map<string, readonly string[]>>();
   /** Plans whose beneficiary has started since. */
@@ -78,8 +47,6 @@ export class PreemptionChecker implements Checker {
   readonly #inherited = new Map<Call['process'], Set<string>>();
   /** process and uid of a pod -> the calls that take back or renew its mark, or delete it */
   readonly #calls = new Map<string, Call[]>();
-  /** Plans of which it is not known yet whether other plans, of which nothing had been sent, had taken the capacity. */
-  #doubtful: DoubtfulPlan[] = [];
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
 
@@ -93,19 +60,19 @@ export class PreemptionChecker implements Checker {
     isUnclear?: string,
     areClocksWrong: () => boolean = () => false,
   ) {
-    this.#areClocksWrong = areClocksWrong;
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
-    this.#plans = new PreemptionRecord(evidence.record);
-    this.#writer = new CurrentWriter(evidence.now);
+    this.#plans = new PreemptionRecord(evidence.record, isUnclear !== undefined);
+    const plans = this.#plans;
+    this.tally = new PreemptionTally(plans);
+    this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
   }
 
   sent(call: Call): void {
     const { process, of, request } = call;
     if (process.role !== 'scheduler') return;
     if (of !== 'lease' && request.method !== 'GET' && !this.#inherited.has(process)) this.#begins(call);
-    this.#writer.sent(call);
     if (of === 'bind') {
       this.#binds(call);
       this.#plans.bound(call);
@@ -114,7 +81,7 @@ export class PreemptionChecker implements Checker {
   }
 
   committed({ resource, object, by, at, uid }: Committed): void {
-    if (resource.startsWith('events')) this.#reported((object as any).reason);
+    if (resource.startsWith('events')) this.tally.reported((object as any).reason);
     if (resource !== 'pods' && !resource.startsWith('podgroups')) return;
     for (const plan of this.#plans.plans) {
       const { beneficiary } = plan;
@@ -127,7 +94,7 @@ export class PreemptionChecker implements Checker {
 
   settled(): number | undefined {
     const { record, now } = this.#evidence;
-    this.#lookBack();
+    this.#needless.lookBack();
     for (const pod of podsIn(record)) {
       if (!isMarked(pod) || pod.isLeaving || !isOnNode(pod)) continue;
       this.#violated(`pod ${pod.name} stays, and its mark "${pod.disruption!.message}" too`);
@@ -144,16 +111,6 @@ export class PreemptionChecker implements Checker {
       else this.#didNotStart(plan);
     }
     return again;
-  }
-
-  /** Counts what happened, at the end of the run. `hasLostLease`: reports whether the process ended because of its Lease. */
-  tally(hasLostLease: (process: Call['process']) => boolean): PreemptionCounts {
-    for (const { process, victims, startedAt, isCancelled } of this.#plans.plans) {
-      const isCut = [...victims.values()].some(({ deletes }) => deletes.length === 0);
-      if (!isCut || isCancelled || process.isAlive || !process.wasStopped(startedAt, Infinity)) continue;
-      this.counts[hasLostLease(process) ? 'Leases lost in plans' : 'crashes in plans']++;
-    }
-    return this.counts;
   }
 
   /** Latest time at which the scheduler may preempt again for entities that still wait, as far as it is known now. */
@@ -185,21 +142,19 @@ export class PreemptionChecker implements Checker {
     this.#evidence.violated('I4', what);
   }
 
-  #reported(reason: string): void {
-    if (reason === 'PreemptionDisplaced') this.counts['plans displaced']++;
-    if (reason === 'PreemptionExpired') this.counts['plans expired']++;
-  }
-
   /** Remembers what is left of groups whose eviction an earlier process has begun, as the new one sees it. */
   #begins({ process, views }: Call): void {
     const found = new Set<string>();
-    const pods = podsIn(this.#evidence.record, views.at(-1));
+    const { record } = this.#evidence;
+    const view = views.at(-1)!;
+    const pods = podsIn(record, view);
     const left = new Set(pods.filter((pod) => isOnNode(pod) && !pod.isLeaving).map(({ uid }) => uid));
     for (const [plan, groups] of this.#whole) {
       if (plan.process === process) continue;
-      for (const uids of groups.values()) {
+      for (const [group, uids] of groups) {
         const rest = uids.filter((uid) => left.has(uid));
-        if (rest.length < uids.length) for (const uid of rest) found.add(uid);
+        const { minMember = 0 } = groupNamed(record, group, view) ?? {};
+        if (rest.length < uids.length && rest.length < minMember) for (const uid of rest) found.add(uid);
       }
     }
     this.#inherited.set(process, found);
@@ -233,7 +188,7 @@ export class PreemptionChecker implements Checker {
     const { plan, isFirst } = marked;
     const { beneficiary, key } = plan;
     if (isFirst) {
-      this.counts['plans with victims']++;
+      this.tally.counts['plans with victims']++;
       if (beneficiary === undefined)
         this.#violated(`${process.name} preempts for ${key}, which it had seen does not wait`);
       else this.#mayPreempt(plan, beneficiary);
@@ -264,44 +219,10 @@ export class PreemptionChecker implements Checker {
   }
 
   #mayPreempt(plan: PreemptionPlan, beneficiary: Beneficiary): void {
-    const { key, waiting, group } = beneficiary;
+    const { key, waiting } = beneficiary;
     if (waiting.some(({ neverPreempts }) => neverPreempts))
       this.#violated(`${plan.process.name} preempts for ${key}, whose preemptionPolicy is Never`);
-    const { record, started } = this.#evidence;
-    const past = pastOf(this.#evidence);
-    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
-    if (this.#isUnclear !== undefined || isReserved || this.#areClocksWrong()) return;
-    this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
-  }
-
-  /** Checks plans that began a while ago: the beneficiary did not fit without victims, nor in the capacity of pods that terminated. */
-  #lookBack(): void {
-    const { record } = this.#evidence;
-    for (const { plan, beneficiary, avoided } of this.#doubtful) {
-      const { process, startedAt, views, key } = plan;
-      const until = startedAt + planTakesMs;
-      // What it had planned before was never sent.
-      if (process.wasStopped(startedAt, until)) continue;
-      const coming = new Map([
-        ...this.#plans.comingOf(process, until, startedAt - planTakesMs),
-        ...this.#plans.nominatedBy(process, startedAt, until, beneficiary.priority),
-      ]);
-      // It does not wait again for pods that did not end in time.
-      const isGone = (pod: PlainPod): boolean => pod.isLeaving && this.#isEnding(pod, startedAt);
-      const fits = views.every((view) =>
-        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...this.#obstacles }),
-      );
-      if (fits) this.#violated(`${process.name} preempted for ${key}, which fitted without that`);
-    }
-    this.#doubtful = [];
-  }
-
-  /** Reports whether the pod has not been terminating for long. */
-  #isEnding({ uid }: PlainPod, at: number): boolean {
-    const asked = this.#evidence.record.changes.find((change) => {
-      return change.resource === 'pods' && change.uid === uid && plainPod(change.object).isLeaving;
-    });
-    return asked !== undefined && at - asked.at < promptlyMs;
+    this.#needless.began(plan, beneficiary);
   }
 
   #callsOn(process: Call['process'], uid: string): Call[] {
@@ -367,7 +288,7 @@ export class PreemptionChecker implements Checker {
       else if (fine.length > 0) whole.set(group, fine);
     }
     this.#whole.set(plan, whole);
-    if (whole.size > 0) this.counts['plans with whole gangs']++;
+    if (whole.size > 0) this.tally.counts['plans with whole gangs']++;
   }
 
   /** Returns the uids of the members that go together; none: only members beyond the quorum go. A text: what is wrong by this view. */
@@ -431,9 +352,23 @@ export class PreemptionChecker implements Checker {
     if (!process.isAlive || process.isPaused || !isStuck || !this.#isNominated(beneficiary!)) return;
     // It may wait again, for pods that terminate anyway.
     if (this.#nominatedSince(beneficiary!) > plan.startedAt + planTakesMs) return;
+    if (this.#waitsWithOthers(plan)) return;
     if (this.#plans.plans.findLast(({ key }) => key === plan.key) !== plan || promptFrom() > now()) return;
     this.#overdue.add(plan);
     this.#violated(`capacity stays reserved for ${plan.key} although a victim has not ended in time`);
+  }
+
+  /** Reports whether the plan may wait as long as another one, whose victims are on one of its nodes. */
+  #waitsWithOthers({ process, key, beneficiary }: PreemptionPlan): boolean {
+    const { record, now } = this.#evidence;
+    const nodes = beneficiary!.waiting.map((pod) => {
+      const object = record.get('pods', pod.key);
+      return object && plainPod(object).nominatedNode;
+    });
+    return this.#plans.plans.some((other) => {
+      if (other.process !== process || other.key === key || this.#holdsUntil(other) + endsInMs < now()) return false;
+      return [...other.victims.values()].some(({ pod }) => nodes.includes(pod.node));
+    });
   }
 
   /** Reports a group of which some members were evicted and others are left. */
@@ -452,7 +387,11 @@ export class PreemptionChecker implements Checker {
 
   #didNotStart(plan: PreemptionPlan): void {
     const { record, promptFrom } = this.#evidence;
-    const why = whyEnded(record, plan) ?? (promptFrom() > plan.startedAt ? 'a fault struck' : this.#isUnclear);
+    const { forbiddenNode } = this.#obstacles;
+    const isRejected = forbiddenNode !== undefined && nodesOf(record, plan)?.has(forbiddenNode) !== false;
+    const why =
+      whyEnded(record, plan) ??
+      (promptFrom() > plan.startedAt ? 'a fault struck' : isRejected ? 'a node rejects all Bindings' : this.#isUnclear);
     if (why === undefined)
       this.#violated(`pods were evicted for ${plan.key}, which did not start, and nothing explains it`);
     else this.#evidence.excused(`a beneficiary did not start: ${why}`);

@@ -1,0 +1,84 @@
+import type { Obstacles } from './capacity-of-others.ts';
+import type { Evidence } from './evidence.ts';
+import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import { plainPod } from './plain-objects.ts';
+import type { PlainPod } from './plain-objects.ts';
+import { isFoundFor } from './preemption-fit.ts';
+import type { Beneficiary, PreemptionPlan, PreemptionRecord } from './preemption-record.ts';
+
+/** A pod that takes longer than this to terminate may be one that does not end in time. */
+const promptlyMs = 20_000;
+/** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
+export const planTakesMs = 12_000;
+/** A plan, and where its sender could not count on capacity when it began. */
+interface DoubtfulPlan {
+  readonly plan: PreemptionPlan;
+  readonly beneficiary: Beneficiary;
+  /** Names of nodes that rejected such pods. */
+  readonly avoided: readonly string[];
+}
+
+export interface NeedlessPreemptionsOptions {
+  readonly obstacles: Obstacles;
+  readonly plans: PreemptionRecord;
+  /** Why it is unknown on which nodes the scheduler may count when it decides. */
+  readonly isUnclear: string | undefined;
+  /** Returns whether the scheduler may take pods that are terminating for overdue. */
+  readonly areClocksWrong: () => boolean;
+}
+
+/** I4: nothing is preempted for an entity that fits without that. Judged later, when all that its sender had planned before has been sent. */
+export class NeedlessPreemptions {
+  readonly #evidence: Evidence;
+  readonly #options: NeedlessPreemptionsOptions;
+  /** Plans of which it is not known yet whether other plans, of which nothing had been sent, had taken the capacity. */
+  #doubtful: DoubtfulPlan[] = [];
+
+  constructor(evidence: Evidence, options: NeedlessPreemptionsOptions) {
+    this.#evidence = evidence;
+    this.#options = options;
+  }
+
+  /** The first mark of the plan is sent. */
+  began(plan: PreemptionPlan, beneficiary: Beneficiary): void {
+    const { record, started } = this.#evidence;
+    const { isUnclear, areClocksWrong } = this.#options;
+    const { waiting, group } = beneficiary;
+    const past = pastOf(this.#evidence);
+    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
+    if (isUnclear !== undefined || isReserved || areClocksWrong()) return;
+    this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
+  }
+
+  /** Checks plans that began a while ago: the beneficiary did not fit without victims, nor in the capacity of pods that terminated. */
+  lookBack(): void {
+    const { record } = this.#evidence;
+    const { obstacles, plans } = this.#options;
+    for (const { plan, beneficiary, avoided } of this.#doubtful) {
+      const { process, startedAt, views, key } = plan;
+      const until = startedAt + planTakesMs;
+      // What it had planned before was never sent.
+      if (process.wasStopped(startedAt, until)) continue;
+      const coming = new Map([
+        ...plans.comingOf(process, until, startedAt - planTakesMs),
+        ...plans.nominatedBy(process, startedAt, until, beneficiary.priority),
+      ]);
+      // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
+      const isGone = (pod: PlainPod): boolean =>
+        pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
+      const fits = views.every((view) =>
+        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...obstacles }),
+      );
+      if (fits) this.#evidence.violated('I4', `${process.name} preempted for ${key}, which fitted without that`);
+    }
+    this.#doubtful = [];
+  }
+
+  /** Reports whether the pod has not been terminating for long. */
+  #isEnding({ uid }: PlainPod, at: number): boolean {
+    const asked = this.#evidence.record.changes.find((change) => {
+      return change.resource === 'pods' && change.uid === uid && plainPod(change.object).isLeaving;
+    });
+    return asked !== undefined && at - asked.at < promptlyMs;
+  }
+}
