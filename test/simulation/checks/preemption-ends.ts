@@ -33,7 +33,7 @@ export function isUnchanged(record: StoreRecord, { key, uid, group, waiting }: B
 }
 
 /** Returns the nodes that the plan reserves, as the nominations that its sender wrote show them; undefined: it wrote none. */
-function nodesOf(record: StoreRecord, plan: PreemptionPlan): ReadonlySet<string> | undefined {
+export function nodesOf(record: StoreRecord, plan: PreemptionPlan): ReadonlySet<string> | undefined {
   const uids = new Set(plan.beneficiary!.waiting.map(({ uid }) => uid));
   const nodes = new Set<string>();
   for (const { resource, by, at, object } of record.changes) {
