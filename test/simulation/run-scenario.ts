@@ -51,7 +51,7 @@ const quietMs = 20_000;
 /** Number of writes in that period to fields that scheduling ignores. */
 const pokes = 3;
 /** Turn limit; a run that takes more turns is in a loop. */
-const maxTurns = 20_000;
+const maxTurns = 40_000;
 /** A group that is released more often than this is repeatedly partially bound. */
 const maxReleases = 4;
 

@@ -42,7 +42,9 @@ export class NeedlessPreemptions {
   /** The first mark of the plan is sent. */
   began(plan: PreemptionPlan, beneficiary: Beneficiary): void {
     const { record, started } = this.#evidence;
-    const { isUnclear, areClocksWrong } = this.#options;
+    const { isUnclear, areClocksWrong, obstacles } = this.#options;
+    // Capacity elsewhere may be reserved for members that could not be bound.
+    if (obstacles.forbiddenNode !== undefined) return;
     const { waiting, group } = beneficiary;
     const past = pastOf(this.#evidence);
     const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
