@@ -82,23 +82,29 @@ export class PreemptionCheck {
 
   /** Returns a group that would keep bound members, but fewer than its quorum. */
   #brokenGroup(victims: readonly Pod[]): GangView | undefined {
-    /** group -> number of its members among the victims */
-    const evicted = new Map<GangView, number>();
+    /** group -> number of its members among the victims that are evicted, and that are recalled before they are bound */
+    const chosen = new Map<GangView, { evicted: number; recalled: number }>();
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       // A pod that is already being deleted, or belongs to a former run, does not count.
-      if (gang?.isPresent(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
+      if (gang?.isPresent(uid) !== true) continue;
+      const counts = chosen.get(gang) ?? { evicted: 0, recalled: 0 };
+      if (gang.stateOf(uid) === 'planned') counts.recalled++;
+      else counts.evicted++;
+      chosen.set(gang, counts);
     }
     const uids = new Set(victims.map(({ uid }) => uid));
-    for (const [gang, chosen] of evicted) {
+    for (const [gang, counts] of chosen) {
       // Members that already make way for others still count as bound.
       const promised = [...gang.members.keys()].filter(
         (uid) => !uids.has(uid) && gang.isPresent(uid) && this.#options.promisedTo(uid) !== undefined,
       );
-      const count = chosen + promised.length;
-      const stay = gang.count('bound') + gang.count('planned') - count;
-      // A member that is being bound may fail, so the quorum does not rest on it.
-      if (stay > 0 && gang.present - gang.count('planned') - count < (gang.spec?.minMember ?? 0)) return gang;
+      const evicted = counts.evicted + promised.length;
+      const planned = gang.count('planned') - counts.recalled;
+      if (gang.count('bound') + planned <= evicted) continue;
+      // A member that is being bound may fail, so the quorum of a group that loses bound members does not rest on it.
+      const left = gang.present - counts.recalled - evicted - (evicted > 0 ? planned : 0);
+      if (left < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

@@ -104,6 +104,19 @@ describe('a plan of lower priority that waits for plugins', () => {
     expect([await core.attempt(), core.bound]).toEqual(['planned', ['high a']]);
   });
 
+  it('of a member beyond the quorum is recalled alone, and the bound members stay', async () => {
+    const core = new Recalling();
+    core.group({ name: 'low', minMember: 3 });
+    for (const name of ['low-0', 'low-1', 'low-2'])
+      core.pod({ name, group: 'low', cpu: 1, nodeName: 'a', phase: 'Running' });
+    core.pod({ name: 'low-3', group: 'low', cpu: 1, labels: { held: 'permit' } });
+    expect(await core.attempt()).toBe('planned');
+    expect(await core.high({ cpu: 1 })).toBe('rejected');
+    expect(core.verdictOn('high')).toContain('preemption: recalling 1 pod before it is bound');
+    expect([await core.attempt(), core.bound]).toEqual(['planned', ['high a']]);
+    expect(core.harness.preempted).toEqual([]);
+  });
+
   it('PE29 - is no victim while its Bindings are in flight', async () => {
     const core = new Recalling();
     await core.low('no');
