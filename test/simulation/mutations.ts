@@ -559,7 +559,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'deleted-before-the-last-mark',
     why: 'The victims are deleted before the last of them is marked.',
-    file: 'scheduler/preemption/ongoing-preemptions.ts',
+    file: 'scheduler/preemption/preemption-requests.ts',
     find: 'const errors = await Promise.all(marking);',
     replace: 'const errors = await Promise.all(marking.slice(0, -1));',
     within: 200,

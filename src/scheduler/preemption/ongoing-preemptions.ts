@@ -1,7 +1,6 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
-import { toError } from '../../base/to-error.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -19,8 +18,11 @@ import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
 import { PreemptionHistory } from './preemption-history.ts';
-import { beneficiaryOf, couldNotEvict, gaveUpOn, markedFor, nameOf } from './preemption-texts.ts';
+import { beneficiaryOf, couldNotEvict, gaveUpOn, markedFor } from './preemption-texts.ts';
+import { PreemptionRequests } from './preemption-requests.ts';
 import type { Reservations } from './reservations.ts';
+import { stillFits } from './still-fits.ts';
+import type { ReservedPlan } from './still-fits.ts';
 import { isUsableFor } from './usable-node.ts';
 import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
@@ -62,8 +64,6 @@ export interface PreemptionEnd {
   readonly stuck?: readonly Pod[];
 }
 
-/** Number of victims, in units, to which marks are sent in one turn of the event loop. */
-const markedAtATime = 1_000;
 /** How long the capacity stays reserved for an entity that is being bound when its time is over. */
 const bindingMs = 60_000;
 
@@ -73,6 +73,7 @@ export class OngoingPreemptions {
   readonly victims: VictimUnits;
   readonly #options: OngoingPreemptionsOptions;
   readonly #events: PreemptionEvents;
+  readonly #requests: PreemptionRequests;
   /** entity -> its preemption */
   readonly #ongoing = new Map<EntityKey, OngoingPreemption>();
   /** uid of a nominated pod -> the preemption for it */
@@ -88,10 +89,18 @@ export class OngoingPreemptions {
 
   constructor(options: OngoingPreemptionsOptions) {
     this.#options = options;
-    const { intake, evictor, events, logger, signal } = options;
+    const { intake, plans, evictor, events, logger, signal } = options;
     const { cluster, clock, queue } = intake;
     this.victims = new VictimUnits({ intake, evictor, logger, signal });
     this.#events = new PreemptionEvents({ cluster, events });
+    this.#requests = new PreemptionRequests({
+      intake,
+      plans,
+      recalled: (uid) => {
+        for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
+      },
+      failed: (ongoing, error) => this.#endForError(ongoing, error),
+    });
     this.#deadlines = new DueTimes(clock, (ongoing) => this.#expire(ongoing));
     this.#pauses = new DueTimes(clock, (_key, pod) => queue.wake(pod, 'PreemptionAllowed'));
     intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
@@ -173,64 +182,11 @@ export class OngoingPreemptions {
     return ongoing;
   }
 
-  /** Sends the marks, and then the deletes. Without victims, the entity is tried again. */
+  /** Gives up plans, marks the victims, and then evicts them. Without victims, the entity is tried again. */
   async carryOut(ongoing: OngoingPreemption): Promise<void> {
     this.#events.started(ongoing);
-    void this.#recall(ongoing);
-    if (ongoing.units.length === 0) {
-      if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
-      return;
-    }
-    const marking: Promise<Error | undefined>[] = [];
-    for (const [i, unit] of ongoing.units.entries()) {
-      if (i > 0 && i % markedAtATime === 0) {
-        await this.#nextTurn();
-        if (ongoing.state.kind === 'ended') return;
-      }
-      marking.push(unit.mark());
-    }
-    const errors = await Promise.all(marking);
-    this.#options.intake.gate.run(() => {
-      if (ongoing.state.kind === 'ended') return;
-      const error = errors.find((each) => each !== undefined);
-      if (error !== undefined) {
-        this.#endForError(ongoing, error);
-        return;
-      }
-      ongoing.state = { kind: 'evicting' };
-      void this.#evict(ongoing);
-    });
-  }
-
-  /** Resolves in a later turn of the event loop. */
-  #nextTurn(): Promise<void> {
-    return new Promise((resolve) => void this.#options.intake.clock.setTimer(0, resolve));
-  }
-
-  /** Gives up the plans of victims that are not bound yet. */
-  async #recall(ongoing: OngoingPreemption): Promise<void> {
-    const { intake, plans } = this.#options;
-    const { schedulingEntity, plan, recalledUids } = ongoing;
-    const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority)} before it was bound`;
-    await Promise.all(
-      recalledUids.map(async (uid) => {
-        await plans.recall(uid, why);
-        intake.gate.run(() => {
-          if (intake.cluster.isAssumed(uid)) return;
-          for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
-        });
-      }),
-    );
-  }
-
-  /** Evicts all victims at once. Within disruption budgets, one group after the other, because a budget may allow only some of them now. */
-  async #evict(ongoing: OngoingPreemption): Promise<void> {
-    const { units, limits } = ongoing;
-    for (const unit of units) {
-      if (ongoing.state.kind === 'ended') return;
-      const evicted = unit.evict();
-      if (limits.keepsBudgets && unit.gangKey !== undefined) await evicted;
-    }
+    if (ongoing.units.length === 0 && ongoing.isAlone) this.#wakeForCapacity(ongoing);
+    await this.#requests.send(ongoing);
   }
 
   /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
@@ -443,23 +399,9 @@ export class OngoingPreemptions {
     waiting.add(ongoing);
   }
 
-  #stillFits(
-    { schedulingEntity, plan, waitingUids }: Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'waitingUids'>,
-    leavingForOthers: readonly Pod[] = [],
-  ): boolean {
+  #stillFits(plan: ReservedPlan, leavingForOthers: readonly Pod[] = []): boolean {
     const { intake, logger } = this.#options;
-    const { cluster, dryRuns, profiles } = intake;
-    const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
-      const pod = cluster.openPod(uid);
-      return pod === undefined ? [] : [{ pod, nodeName }];
-    });
-    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leavingForOthers];
-    try {
-      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
-    } catch (error) {
-      logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
-      return true;
-    }
+    return stillFits(plan, leavingForOthers, intake, logger);
   }
 
   /** The entity is bound or gone. */
