@@ -180,6 +180,7 @@ describe('tutti config check', () => {
         '  queueSort: PrioritySort',
         `  preFilter: ${defaultsAt('preFilter')}`,
         `  filter: ${defaultsAt('filter')}`,
+        '  postFilter: DefaultPreemption',
         `  preScore: ${defaultsAt('preScore')}`,
         '  reserve: VolumeBinding, Coscheduling',
         '  permit: Coscheduling',

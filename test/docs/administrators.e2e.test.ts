@@ -20,12 +20,20 @@ function openPlane(controllerManager: boolean): ReturnType<typeof openRealPlane>
 
 const play = it.skipIf(programs.state === 'missing');
 
-/** Opens a stage with two nodes and without the PodGroup CRD, and always closes it. With kube-controller-manager, the CRD stays. */
-async function onStage(act: (stage: PageStage) => Promise<void>, controllerManager = false): Promise<void> {
+interface StageOptions {
+  readonly controllerManager?: boolean;
+  /** The PodGroup CRD exists before the release. Default: false. */
+  readonly hasDefinition?: boolean;
+}
+
+/** Opens a stage with two nodes, and always closes it. */
+async function onStage(
+  act: (stage: PageStage) => Promise<void>,
+  { controllerManager = false, hasDefinition = false }: StageOptions = {},
+): Promise<void> {
   const stage = await PageStage.open(await openPlane(controllerManager));
   try {
-    // The quota controller counts a resource only if the CRD exists while it starts, or after up to 30 s.
-    if (!controllerManager) await stage.removeDefinition();
+    if (!hasDefinition) await stage.removeDefinition();
     await stage.addNodes('node-1', 'node-2');
     await act(stage);
   } finally {
@@ -56,21 +64,25 @@ play('docs/install.md', () =>
 );
 
 play('docs/security.md', () =>
-  onStage(async (stage) => {
-    await stage.write(claimBlocks('docs/security.md', 'yaml'));
-    const [limiting, bypassing] = claimBlocks('docs/security.md', 'console');
-    await stage.play([limiting!]);
-    // Quotas and policies take effect a moment after their creation.
-    const denied = 'kubectl create --namespace team-a --dry-run=server --filename bypass.yaml';
-    await stage.run(
-      `kubectl run bypass --image busybox --overrides '{"spec": {"nodeName": "node-1"}}' --dry-run=client --output yaml >bypass.yaml`,
-    );
-    await stage.prints(denied, /denied request/);
-    await stage.play([bypassing!]);
-    const used = 'kubectl get resourcequota tenant --namespace team-a --output jsonpath="{.status.used}"';
-    // If the quota controller misses the CRD at its start, it finds it 30 s later and counts at its next full resync.
-    await stage.prints(used, /"count\/podgroups.scheduling.x-k8s.io":"0"/, 150_000);
-  }, true),
+  onStage(
+    async (stage) => {
+      await stage.write(claimBlocks('docs/security.md', 'yaml'));
+      const [limiting, bypassing] = claimBlocks('docs/security.md', 'console');
+      await stage.play([limiting!]);
+      // Quotas and policies take effect a moment after their creation.
+      const denied = 'kubectl create --namespace team-a --dry-run=server --filename bypass.yaml';
+      await stage.run(
+        `kubectl run bypass --image busybox --overrides '{"spec": {"nodeName": "node-1"}}' --dry-run=client --output yaml >bypass.yaml`,
+      );
+      await stage.prints(denied, /denied request/);
+      await stage.play([bypassing!]);
+      const used = 'kubectl get resourcequota tenant --namespace team-a --output jsonpath="{.status.used}"';
+      // If the quota controller misses the CRD at its start, it finds it 30 s later and counts at its next full resync.
+      await stage.prints(used, /"count\/podgroups.scheduling.x-k8s.io":"0"/, 150_000);
+      // The quota controller counts a resource only if the CRD exists while it starts, or after up to 30 s.
+    },
+    { controllerManager: true, hasDefinition: true },
+  ),
 );
 
 play('other-ways-to-install.md', async () => {
@@ -122,13 +134,16 @@ play('upgrade.md', () =>
 );
 
 play('uninstall.md', () =>
-  onStage(async (stage) => {
-    await install(stage);
-    await run(stage);
-    await stage.createGang('train', 2, { cpu: '3' });
-    await stage.prints('kubectl get podgroups', /Unschedulable/);
-    await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
-  }, true),
+  onStage(
+    async (stage) => {
+      await install(stage);
+      await run(stage);
+      await stage.createGang('train', 2, { cpu: '3' });
+      await stage.prints('kubectl get podgroups', /Unschedulable/);
+      await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
+    },
+    { controllerManager: true },
+  ),
 );
 
 play('two-releases.md', () =>
@@ -250,12 +265,13 @@ play('monitoring.md', () =>
 );
 
 play('priorities.md', () =>
-  onStage(async (stage) => {
-    await stage.write(claimBlocks('docs/tasks/administrators/priorities.md', 'yaml'));
-    await stage.run(
-      'helm install tutti charts/tutti --namespace tutti-system --create-namespace --set crds.install=false',
-    );
-    await run(stage);
-    await stage.play(claimBlocks('docs/tasks/administrators/priorities.md', 'console'));
-  }, true),
+  onStage(
+    async (stage) => {
+      await stage.write(claimBlocks('docs/tasks/administrators/priorities.md', 'yaml'));
+      await install(stage);
+      await run(stage);
+      await stage.play(claimBlocks('docs/tasks/administrators/priorities.md', 'console'));
+    },
+    { controllerManager: true },
+  ),
 );
