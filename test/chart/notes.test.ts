@@ -50,6 +50,11 @@ describe('The notes', () => {
     for (const line of warnings!.split('\n')) expect(line).toMatch(/^\* /);
   });
 
+  test('say that pods may be evicted, unless preemption is off', async () => {
+    expect(await notes({})).toContain('To turn that off, set preemption.enabled=false.');
+    expect(await notes({ preemption: { enabled: false } })).not.toContain('preemption');
+  });
+
   test('contain no warnings when there is no problem', async () => {
     expect(await notes({ scheduler: { replicaCount: 2 } })).toMatch(/^\s*Tutti schedules/);
   });

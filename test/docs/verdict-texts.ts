@@ -81,6 +81,12 @@ function messagesIn(path: string): string[] {
       node.name.getText(source) === 'reason'
     )
       found.push(...textsOf(node.initializer, source));
+    else if (
+      path.endsWith('/evict-member.ts') &&
+      ts.isPropertyAssignment(node) &&
+      node.name.getText(source) === 'failure'
+    )
+      found.push(...textsOf(node.initializer, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
       /\/(preemptions|gang-evictions)\.ts$/.test(path) &&

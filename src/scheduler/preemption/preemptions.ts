@@ -320,8 +320,12 @@ export class Preemptions {
     const failure = this.#ongoing.history.of(schedulingEntity);
     const pauseMs = (failure?.notBefore ?? 0) - clock.monotonic();
     if (failure === undefined || pauseMs <= 0) return undefined;
-    const next = failure.times === 0 ? 'not before' : 'next try not before';
-    return `preemption: ${failure.note}; ${next} ${timeOf(clock.now() + pauseMs)}.`;
+    const until = timeOf(clock.now() + pauseMs);
+    const note =
+      failure.times === 0
+        ? `preemption: ${failure.note}; not before ${until}.`
+        : `preemption: ${failure.note}; next try not before ${until}.`;
+    return note;
   }
 
   get #now(): Moment {
