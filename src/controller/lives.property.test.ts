@@ -49,9 +49,9 @@ class Story {
         this.#bind();
         break;
       case 'mark':
-        // Usually the whole group.
+        // Usually the whole group. Pods that have succeeded are not evicted.
         for (const [each, options] of this.#below(3) > 0 ? on : [])
-          this.#set(each, { ...options, conditions: [preempted] });
+          if (options.phase === undefined) this.#set(each, { ...options, conditions: [preempted] });
         break;
       case 'unmark':
         for (const [each, options] of on) this.#set(each, { ...options, conditions: [] });

@@ -415,7 +415,8 @@ function isPartiallyBound(schedulingEntity: SchedulingEntity): boolean {
   return schedulingEntity.kind === 'gang' && schedulingEntity.gang.comesFirst;
 }
 
-/** Returns whether the event is about a pod that the entity waits for. */
+/** Returns whether the event is about a pod that the entity waits for. A change of what the pod requests counts like that of any other pod. */
 function isAwaited({ awaited }: QueuedEntity, event: ClusterEvent): boolean {
-  return awaited !== undefined && event.resource === 'AssignedPod' && awaited.has(event.pod.uid);
+  if (awaited === undefined || event.resource !== 'AssignedPod' || !awaited.has(event.pod.uid)) return false;
+  return event.action !== 'Update' || event.old.template === event.pod.template;
 }

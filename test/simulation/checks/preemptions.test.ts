@@ -211,9 +211,7 @@ describe('PreemptionChecker', () => {
     expect(story.violations).toEqual(['scheduler-1 deletes default/low for default/high before slow is marked']);
     const unmarked = full();
     unmarked.delete('low');
-    expect(unmarked.violations).toEqual([
-      'scheduler-1 continues a preemption with default/low, of whose group nothing is preempted',
-    ]);
+    expect(unmarked.violations).toEqual(['scheduler-1 deletes default/low, which it had not marked']);
   });
 
   it.each([
