@@ -77,8 +77,8 @@ interface Proposed {
   readonly isDelayed?: boolean;
 }
 
-/** A result that preempts nothing, for one entity. */
 const none: ReadonlySet<string> = new Set();
+/** A result that preempts nothing, for one entity. */
 const nothing = { nominations: [], victims: [], awaited: [], isShared: false } as const;
 
 /**
@@ -86,8 +86,8 @@ const nothing = { nominations: [], victims: [], awaited: [], isShared: false } a
  * victims are marked, then all are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum.
  *
  * An entity has at most one preemption at a time, and PostFilter is not called for it meanwhile. The preemption ends as a whole: see
- * `PreemptionResult`. The entity is tried again when its last victim has left, or the last one on its nodes. After a preemption that failed, it must pause before the
- * next one, but its ordinary attempts continue.
+ * `PreemptionResult`. The entity is tried again when its last victim has left, or the last one on its nodes. After a preemption that failed,
+ * it must pause before the next one, but its ordinary attempts continue.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;
