@@ -259,7 +259,7 @@ play('monitoring.md', () =>
       'SUCCESS: prometheus.yaml is valid',
     );
     expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
-      'SUCCESS: 16 rules found',
+      'SUCCESS: 17 rules found',
     );
   }),
 );
