@@ -94,10 +94,10 @@ class Story {
     for (const name of this.#below(2) === 0 ? names : names.toReversed()) fresh.setMember(this.#projected(name));
     if (!isGroupFirst) fresh.setSpec(this.#spec);
     fresh.allListed();
-    const { started, startsAnew: anew, counted, present, missing } = this.gang;
-    expect({ started, anew, counted, present, missing }).toEqual({
+    const { started, startsAnew, counted, present, missing } = this.gang;
+    expect({ started, startsAnew, counted, present, missing }).toEqual({
       started: fresh.started,
-      anew: fresh.startsAnew,
+      startsAnew: fresh.startsAnew,
       counted: fresh.counted,
       present: fresh.present,
       missing: fresh.missing,

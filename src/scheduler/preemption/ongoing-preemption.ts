@@ -52,6 +52,7 @@ export function deadlineFor(
   return { monotonic: now.monotonic + ms, now: now.now + ms };
 }
 
+/** How long after its deletion timestamp a pod that is still there counts as overdue. */
 const overdueMs = 60_000;
 
 /** Returns whether the pod should have terminated so long ago that no entity waits for it. `now`: milliseconds since the epoch. */
