@@ -105,6 +105,16 @@ describe('a binding that is about to be sent', () => {
     expect(withheld(core)).toEqual({});
   });
 
+  it('is withdrawn for members beyond minMember if the group starts over, although they are as many as it needs', async () => {
+    const core = await joined();
+    core.node({ name: 'd', cpu: 1 });
+    core.pod({ name: 'red-3', group: 'red', cpu: 1 });
+    expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'planned']);
+    for (const name of ['red-0', 'red-1']) core.removePod(name);
+    const why = 'PodGroup default/red starts over, and its minMember members start together';
+    expect(withheld(core)).toEqual({ 'red-2': why, 'red-3': why });
+  });
+
   it('is withdrawn for a member beyond minMember if the group is deleted or recreated', async () => {
     const core = await joined();
     expect(await core.attempt()).toBe('planned');

@@ -7,8 +7,8 @@ import type { BindingPlan, NodeAssignment } from './binding-plan.ts';
 
 /**
  * Returns why an assignment no longer matches its plan, or undefined if it still does. The pod must exist and be assumed on its node, and its
- * group must be the one that it was planned for, also for a member beyond the quorum. A group that has not started needs at least minMember
- * bound or planned members, so that no member is bound and left alone. `failed`: failed assignments that the cluster cache may still count as
+ * group must be the one that it was planned for, also for a member beyond the quorum, which is planned alone and only while the group is started.
+ * A group that has not started needs at least minMember bound or planned members, so that no member is bound and left alone. `failed`: failed assignments that the cluster cache may still count as
  * planned.
  */
 export function stillHolds(
@@ -37,8 +37,10 @@ export function stillHolds(
   const { spec, started = false } = group ?? {};
   if (spec === undefined) return rejected(`PodGroup ${key} was deleted`);
   if (spec.uid !== groupSpec?.uid) return rejected(`PodGroup ${key} was deleted and recreated`);
+  if (started) return undefined;
+  if (gang === undefined) return rejected(`PodGroup ${key} starts over, and its minMember members start together`);
   const counted = (group?.counted ?? 0) - countPlanned(failed, group);
-  if (started || counted >= spec.minMember) return undefined;
+  if (counted >= spec.minMember) return undefined;
   return rejected(`PodGroup ${key} has only ${counted} of the ${spec.minMember} members it needs bound or planned`);
 }
 
