@@ -329,6 +329,8 @@ export class OngoingPreemptions {
       ({ other }) => other,
     );
     for (const [other, staying] of byOther) {
+      // The end of another one of them may have settled it.
+      if (other.state.kind === 'ended') continue;
       const rest = new Set(other.waitingUids);
       for (const { uid } of staying) rest.delete(uid);
       const { schedulingEntity, plan } = other;
@@ -342,8 +344,9 @@ export class OngoingPreemptions {
   }
 
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
-    this.#byVictim.get(uid)!.delete(ongoing);
-    if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
+    const waiting = this.#byVictim.get(uid);
+    if (waiting?.delete(ongoing) !== true) return;
+    if (waiting.size === 0) this.#byVictim.delete(uid);
     if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
   }
 
