@@ -5,6 +5,7 @@ import { minResources } from '../../api/resource-list.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
 import { addCount } from '../../base/add-count.ts';
 import type { Clock } from '../../base/clock.ts';
+import { partition } from '../../base/partition.ts';
 import { Amounts } from '../../cluster/amounts.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
@@ -163,6 +164,13 @@ export class MemberLosses {
     }
   }
 
+  /** Returns whether the capacity of this member, if it is lost now, will be reserved for its replacement against all other pods. */
+  keepsCapacity({ uid, podGroupKey, schedulerName }: Pod): boolean {
+    const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
+    if (gang?.comesFirst !== true || gang.spec === undefined || gang.spec.repairGraceMs === 0) return false;
+    return this.#seen.of(uid)?.groupKey === podGroupKey && this.#options.profiles.decidesGangs(schedulerName);
+  }
+
   /** Returns the capacity, reserved or not; undefined if the member is not entitled to a reservation. */
   #reserve(gang: Gang, pod: Pod, nodeName: string): ReservedCapacity | undefined {
     const { clock } = this.#options;
@@ -183,9 +191,26 @@ export class MemberLosses {
     const alike = [...standing].filter((each) => each.lost.template === lost.template).length;
     capacity.until = this.#endOf(gang, capacity, alike);
     if (capacity.until <= now) return undefined;
-    if (this.#isUsable(nodeName, lost)) this.#keep(gang, capacity, nodeName);
+    if (this.#isUsable(nodeName, lost) && this.#isUnreserved(gang, lost, nodeName))
+      this.#keep(gang, capacity, nodeName);
     else this.#reserveElsewhere(gang, capacity);
     return capacity;
+  }
+
+  /**
+   * Returns whether the lost member fits beside the preemptions that have reserved capacity on its node: one may have waited for its end. A
+   * group that never started does not give way to them, because it could neither start nor end.
+   */
+  #isUnreserved(gang: Gang, lost: Pod, nodeName: string): boolean {
+    const info = this.#options.cluster.node(nodeName);
+    if (!gang.started || info === undefined) return true;
+    const reserved = new Amounts();
+    for (const reservation of info.reservations.values()) {
+      if (reservation.plan === undefined || info.pods.has(reservation.owner.uid)) continue;
+      if (mustRespect(lost, reservation)) reserved.add(reservation.owner.template.requests);
+    }
+    const { ids, amounts } = lost.template.requests;
+    return ids.every((id, i) => reserved.of(id) === 0 || info.free(id) - reserved.of(id) >= amounts[i]!);
   }
 
   /** Returns how many members of the group may have capacity reserved: at most as many as it misses and has lost. */
@@ -385,8 +410,4 @@ function wasDeleted({ phase, deleting, disruptedBy }: Pod): boolean {
 
 function withRequests(template: PodTemplate, requests: ResourceList): PodTemplate {
   return requests === template.requests ? template : { ...template, requests };
-}
-
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
