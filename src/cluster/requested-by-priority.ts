@@ -16,6 +16,8 @@ export interface RequestedByPriorityView {
   below(priority: number, node: { readonly index: number }, id: ResourceId): number;
   /** The same for all nodes together. */
   totalBelow(priority: number, id: ResourceId): number;
+  /** Returns whether a pod on the node is terminating. */
+  hasTerminating(node: { readonly index: number }): boolean;
 }
 
 const nothing: readonly PriorityLevel[] = [];
@@ -59,6 +61,11 @@ export class RequestedByPriority implements RequestedByPriorityView {
     let sum = 0;
     for (const [level, { requested }] of this.#totals) if (level < priority) sum += requested.of(id);
     return sum;
+  }
+
+  hasTerminating({ index }: { readonly index: number }): boolean {
+    this.#update();
+    return this.#levels[index]?.[0]?.priority === -Infinity;
   }
 
   #update(): void {

@@ -15,7 +15,7 @@ export interface FailedBinding {
 
 /** The parts of the scheduler that handle a failed binding. */
 export interface FailedBindingParts {
-  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'groupSeen' | 'queue' | 'router' | 'verdicts'>;
   readonly recovery: Pick<Recovery, 'memberLosses' | 'reservations' | 'partial' | 'rejections'>;
 }
 
@@ -32,7 +32,7 @@ interface FailedBindingStep {
  * 3. `keepCapacity`: reserves the freed capacity for a partially bound gang, before step 5 or 6 can wake an entity that wants it.
  * 4. `requeue`: returns the failed members to the queue with their attempts and their error, before the router would add them as new.
  * 5. `wakeOthers`: routes each pod again and wakes entities that wait for capacity which step 3 has not reserved.
- * 6. `rereadGroup`: routes the group again, because members that arrived in the meantime may start it.
+ * 6. `rereadGroup`: routes the group again, because members that arrived in the meantime may start it, and reports that it has changed.
  * 7. `report`: reports the verdict last, because steps 4 to 6 decide which members still wait.
  */
 export const failedBindingSteps: readonly FailedBindingStep[] = [
@@ -106,8 +106,10 @@ function wakeOthers({ failures, assumed }: FailedBinding, { intake }: FailedBind
   }
 }
 
-function rereadGroup({ plan }: FailedBinding, { intake: { router, clock } }: FailedBindingParts): void {
-  if (plan.gang !== undefined) router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());
+function rereadGroup({ plan }: FailedBinding, { intake: { router, clock, groupSeen } }: FailedBindingParts): void {
+  if (plan.gang === undefined) return;
+  router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());
+  groupSeen.emit(plan.gang.key);
 }
 
 /** Reports to all waiting members of a group below its quorum, including those beyond minMember. */

@@ -69,9 +69,9 @@ export class Attempts {
     const { cluster, queue, profiles, planner, dryRuns, waitingPods, keys, clock } = intake;
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
-    const { reservations, rejections } = recovery;
+    const { memberLosses, reservations, rejections } = recovery;
     const preemptions = new Preemptions({
-      ...{ intake, reservations, rejections, evictor, events, logger, signal },
+      ...{ intake, memberLosses, reservations, rejections, evictor, events, logger, signal },
       victimSearch: new VictimSearch(cluster, planner, binding.recalls),
       plans: binding.recalls,
       metrics: metrics.preemptions,

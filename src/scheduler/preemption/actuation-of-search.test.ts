@@ -245,3 +245,24 @@ describe('capacity that victims leave on other nodes', () => {
     expect(Object.keys(story.bound)).toHaveLength(3);
   });
 });
+
+it('a pod that waits for its victims does not go back to a node that has rejected its Bindings', async () => {
+  const story = open();
+  story.node('a', 1);
+  story.pod('old', { nodeName: 'a' });
+  story.node('b', 1);
+  story.pod('high', { priority: 1000 });
+  story.binding = () => ['high'];
+  await story.run();
+  await story.after(10);
+  story.pod('other', { nodeName: 'b', priority: 2000 });
+  await story.after(30);
+  expect(story.reserved).toEqual({ high: 'a' });
+  story.remove('other');
+  await story.after(2);
+  expect(story.reserved).toEqual({ high: 'a' });
+  story.binding = () => [];
+  story.terminateAll();
+  await story.run();
+  expect(story.bound).toEqual({ high: 'a' });
+});

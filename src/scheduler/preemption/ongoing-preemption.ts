@@ -78,6 +78,8 @@ export class OngoingPreemption {
   readonly message: string;
   readonly limits: PreemptionLimits;
   readonly startedAt: number;
+  /** The latest generation of the nodes of the plan when its capacity was reserved. */
+  readonly generation: number;
   /** When it is given up. Moves if a delete takes long. */
   deadline: Moment;
   /** True if an earlier process began it, so that only its nominations are known. */
@@ -87,6 +89,8 @@ export class OngoingPreemption {
   mayFitEarlier = false;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
+  /** Number of members that the group needed, all of which are nominated. */
+  readonly #missing: number;
   /** A nominated pod no longer asks for the same. */
   #isChanged = false;
   /** uid -> pod as it was nominated */
@@ -103,6 +107,7 @@ export class OngoingPreemption {
       | 'message'
       | 'limits'
       | 'startedAt'
+      | 'generation'
       | 'deadline'
       | 'isRecovered'
     > & {
@@ -122,6 +127,7 @@ export class OngoingPreemption {
     this.message = options.message;
     this.limits = options.limits;
     this.startedAt = options.startedAt;
+    this.generation = options.generation;
     this.deadline = options.deadline;
     this.isRecovered = options.isRecovered;
     this.state = { kind: options.units.length > 0 ? 'marking' : 'evicting' };
@@ -129,11 +135,12 @@ export class OngoingPreemption {
     this.#nominated = new Map(options.plan.nominations.map(({ pod }) => [pod.uid, pod]));
     const { schedulingEntity } = options;
     this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
+    this.#missing = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
   }
 
   /** Returns whether this preemption evicts the pod. */
   evicts(uid: string): boolean {
-    return this.units.some(({ pods }) => pods.some((pod) => pod.uid === uid));
+    return this.units.some((unit) => unit.has(uid));
   }
 
   /** True once all victims have left the cluster cache. */
@@ -173,6 +180,8 @@ export class OngoingPreemption {
       const { spec } = gang ?? {};
       if (spec?.uid !== this.#spec?.uid || spec?.minMember !== this.#spec?.minMember) return 'changed';
       if (gang === undefined || gang.missing === 0) return gang?.count('planned') === 0 ? 'bound' : 'waiting';
+      // Another member could not be bound, or is gone. The plan has no capacity for it.
+      if (gang.missing > this.#missing) return 'changed';
     } else if (this.#isBound(plan.owner)) return 'bound';
     return this.#isChanged ? 'changed' : 'waiting';
   }

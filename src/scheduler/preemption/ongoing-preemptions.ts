@@ -1,6 +1,8 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
+import { Multimap } from '../../base/multimap.ts';
+import { partition } from '../../base/partition.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -15,14 +17,13 @@ import type { EventSink, PodEvictor } from '../ports.ts';
 import { sortKeyOf } from '../sort-key.ts';
 import { deadlineFor, isOverdue, OngoingPreemption } from './ongoing-preemption.ts';
 import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
+import { PlanFit } from './plan-fit.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
 import { PreemptionHistory } from './preemption-history.ts';
 import { PreemptionRequests } from './preemption-requests.ts';
 import { beneficiaryOf, couldNotEvict, gaveUpOn, markedFor } from './preemption-texts.ts';
 import type { Reservations } from './reservations.ts';
-import { stillFits } from './still-fits.ts';
-import type { ReservedPlan } from './still-fits.ts';
 import { isUsableFor } from './usable-node.ts';
 import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
@@ -74,12 +75,13 @@ export class OngoingPreemptions {
   readonly #options: OngoingPreemptionsOptions;
   readonly #events: PreemptionEvents;
   readonly #requests: PreemptionRequests;
+  readonly #fit: PlanFit;
   /** entity -> its preemption */
   readonly #ongoing = new Map<EntityKey, OngoingPreemption>();
   /** uid of a nominated pod -> the preemption for it */
   readonly #byMember = new Map<string, OngoingPreemption>();
-  /** uid of a victim -> the preemptions that wait for it */
-  readonly #byVictim = new Map<string, Set<OngoingPreemption>>();
+  /** uid of a victim -> the preemptions that wait for it, also those that others evict it for */
+  readonly #awaited = new Multimap<string, OngoingPreemption>();
   /** uids of pods that did not terminate in time, until they are gone. Otherwise each entity in turn would wait for them. */
   readonly #stuck = new Set<string>();
   /** preemption, due at its deadline */
@@ -93,12 +95,15 @@ export class OngoingPreemptions {
     const { cluster, clock, queue } = intake;
     this.victims = new VictimUnits({ intake, evictor, logger, signal });
     this.#events = new PreemptionEvents({ cluster, events });
+    this.#fit = new PlanFit(intake, logger, this.#awaited);
     this.#requests = new PreemptionRequests({
       intake,
       plans,
       recalled: (uid) => {
-        for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
+        for (const each of this.#awaited.of(uid)) this.#victimLeft(each, uid);
+        this.#recalled(uid);
       },
+      mayEvict: (ongoing) => this.#mayEvict(ongoing),
       failed: (ongoing, error) => this.#endForError(ongoing, error),
     });
     this.#deadlines = new DueTimes(clock, (ongoing) => this.#expire(ongoing));
@@ -119,8 +124,8 @@ export class OngoingPreemptions {
 
   /** Returns the highest priority for which the pod is being evicted; undefined: it is not. Others of equal or lower priority must not choose it. */
   promisedTo(uid: string): number | undefined {
-    const ongoing = this.#byVictim.get(uid);
-    if (ongoing !== undefined) return Math.max(...[...ongoing].map(({ plan }) => plan.priority));
+    const waiting = this.#awaited.of(uid);
+    if (waiting.length > 0) return Math.max(...waiting.map(({ plan }) => plan.priority));
     return this.victims.has(uid) ? Infinity : undefined;
   }
 
@@ -131,14 +136,14 @@ export class OngoingPreemptions {
 
   /** Returns the uids of the pods that are being evicted for this priority or a higher one. */
   promisedAtLeast(priority: number): ReadonlySet<string> {
-    const uids = [...this.#byVictim.keys(), ...this.victims.uids];
+    const uids = [...this.#awaited.keys(), ...this.victims.uids];
     return new Set(uids.filter((uid) => (this.promisedTo(uid) ?? -Infinity) >= priority));
   }
 
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
     let count = 0;
-    for (const uid of this.victims.uids) if (!this.#byVictim.has(uid)) count++;
+    for (const uid of this.victims.uids) if (!this.#awaited.has(uid)) count++;
     return count;
   }
 
@@ -151,8 +156,8 @@ export class OngoingPreemptions {
     const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
     reservations.keepPlan(plan);
-    const recalledUids = victims.flatMap(({ uid }) => (plans.isWaiting(uid) ? [uid] : []));
-    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false && !plans.isWaiting(uid));
+    const [recalled, bound] = partition(victims, ({ uid }) => plans.isWaiting(uid));
+    const toEvict = bound.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
       schedulerName,
@@ -167,16 +172,20 @@ export class OngoingPreemptions {
     });
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units, recalledUids, limits, victims: [...victims, ...awaited] },
+      generation: this.#fit.generationOf(plan),
+      ...{
+        schedulingEntity,
+        plan,
+        units,
+        limits,
+        recalledUids: recalled.map(({ uid }) => uid),
+        victims: [...victims, ...awaited],
+      },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
     for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
-    for (const uid of ongoing.victimUids) {
-      const waiting = this.#byVictim.get(uid);
-      if (waiting === undefined) this.#byVictim.set(uid, new Set([ongoing]));
-      else waiting.add(ongoing);
-    }
+    for (const uid of ongoing.victimUids) this.#awaited.add(uid, ongoing);
     this.#deadlines.set(ongoing, deadline.monotonic, undefined);
     this.displace(nominations, ongoing.key, beneficiaryOf(schedulingEntity, priority));
     return ongoing;
@@ -202,14 +211,16 @@ export class OngoingPreemptions {
       }
     }
     for (const ongoing of hit) {
-      if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;
-      const leaving = this.#leavingForOthers(ongoing);
-      if (leaving.length > 0 && this.#stillFits(ongoing, leaving)) {
-        for (const { uid } of leaving) this.#await(ongoing, uid);
-        continue;
-      }
+      if (ongoing.isBeingBound || this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;
       this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
     }
+  }
+
+  /** The plan does not fit now. Returns whether it fits once the victims of others on its nodes are gone. It then waits for them as well. */
+  waitsForOthers(ongoing: OngoingPreemption): boolean {
+    const leaving = this.#fit.fitsWithout(ongoing);
+    for (const { uid } of leaving ?? []) this.#await(ongoing, uid);
+    return leaving !== undefined;
   }
 
   /** Ends everything that belongs to the preemption, in one step. */
@@ -222,11 +233,7 @@ export class OngoingPreemptions {
     this.#ongoing.delete(key);
     this.#deadlines.delete(ongoing);
     for (const { pod } of plan.nominations) this.#byMember.delete(pod.uid);
-    for (const uid of [...ongoing.waitingUids]) {
-      const others = this.#byVictim.get(uid)!;
-      others.delete(ongoing);
-      if (others.size === 0) this.#byVictim.delete(uid);
-    }
+    for (const uid of ongoing.waitingUids) this.#awaited.delete(uid, ongoing);
     this.victims.cancel(units);
     for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
@@ -270,12 +277,20 @@ export class OngoingPreemptions {
     this.#events.evicted(ongoing, pod, unit);
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    for (const waiting of this.#byVictim.get(pod.uid) ?? []) {
+    for (const waiting of this.#awaited.of(pod.uid)) {
       const deadline = deadlineFor([pod], waiting.limits, now, waiting.startedAt);
       if (deadline.monotonic <= waiting.deadline.monotonic) continue;
       waiting.deadline = deadline;
       this.#deadlines.set(waiting, deadline.monotonic, undefined);
     }
+  }
+
+  /** Marks may take long, and another component may have bound pods to the nodes of the plan in the meantime. */
+  #mayEvict(ongoing: OngoingPreemption): boolean {
+    const isUnchanged = this.#fit.generationOf(ongoing.plan) === ongoing.generation;
+    if (isUnchanged || this.#fit.stillFits(ongoing) || this.#fit.fitsWithout(ongoing) !== undefined) return true;
+    this.end(ongoing, { outcome: 'abandoned', note: 'its nodes have changed, and it would no longer fit' });
+    return false;
   }
 
   #endForError(ongoing: OngoingPreemption, error: Error): void {
@@ -290,7 +305,7 @@ export class OngoingPreemptions {
     this.victims.podSeen(uid, pod);
     const isGone = pod === undefined || isTerminal(pod);
     if (isGone) this.#stuck.delete(uid);
-    if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
+    if (isGone) for (const ongoing of this.#awaited.of(uid)) this.#victimLeft(ongoing, uid);
     if (!this.history.isEmpty && (isGone || pod.nodeName !== '')) this.#forget(`pod/${uid}`);
     const own = this.#byMember.get(uid);
     if (own !== undefined) {
@@ -323,7 +338,7 @@ export class OngoingPreemptions {
 
   /** Pods are not evicted after all. Others that wait for them fit beside them without the entity that gave up, or they end too. */
   #stay(uids: readonly string[]): void {
-    const waits = uids.flatMap((uid) => [...(this.#byVictim.get(uid) ?? [])].map((other) => ({ uid, other })));
+    const waits = uids.flatMap((uid) => this.#awaited.of(uid).map((other) => ({ uid, other })));
     const byOther = Map.groupBy(
       waits.filter(({ uid, other }) => !other.evicts(uid)),
       ({ other }) => other,
@@ -334,7 +349,7 @@ export class OngoingPreemptions {
       const rest = new Set(other.waitingUids);
       for (const { uid } of staying) rest.delete(uid);
       const { schedulingEntity, plan } = other;
-      if (this.#stillFits({ schedulingEntity, plan, waitingUids: rest })) {
+      if (this.#fit.stillFits({ schedulingEntity, plan, waitingUids: rest })) {
         for (const { uid } of staying) this.#victimLeft(other, uid);
         continue;
       }
@@ -344,10 +359,14 @@ export class OngoingPreemptions {
   }
 
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
-    const waiting = this.#byVictim.get(uid);
-    if (waiting?.delete(ongoing) !== true) return;
-    if (waiting.size === 0) this.#byVictim.delete(uid);
-    if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
+    if (this.#awaited.delete(uid, ongoing) && ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
+  }
+
+  /** The pod is no longer being bound. If a preemption had reserved its capacity, a higher priority has taken that since. */
+  #recalled(uid: string): void {
+    const own = this.#byMember.get(uid);
+    if (own === undefined || own.isBeingBound || this.#fit.stillFits(own) || this.waitsForOthers(own)) return;
+    this.end(own, { outcome: 'displaced', note: 'a higher priority took its capacity before it was bound' });
   }
 
   #wakeForCapacity({ plan }: OngoingPreemption): void {
@@ -372,39 +391,30 @@ export class OngoingPreemptions {
       this.#deadlines.set(ongoing, clock.monotonic() + bindingMs, undefined);
       return;
     }
+    // Marks may wait in the rate limiter. The grace periods of the victims have not begun.
+    const { startedAt, state, limits } = ongoing;
+    if (state.kind === 'marking' && clock.monotonic() < startedAt + limits.maxWaitMs) {
+      const next = Math.min(clock.monotonic() + limits.terminationSlackMs, startedAt + limits.maxWaitMs);
+      this.#deadlines.set(ongoing, next, undefined);
+      return;
+    }
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
     const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
     // A budget may allow the eviction next time.
-    const avoided = ongoing.limits.keepsBudgets ? stuck.filter(({ deleting }) => deleting) : stuck;
+    const avoided = stuck.filter(({ deleting }) => deleting);
     // Without pods to evict, nothing is in vain if it is tried again at once.
     this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck: avoided });
   }
 
-  /** Returns the pods on the nodes of the plan that are being evicted for other entities. */
-  #leavingForOthers({ plan, waitingUids }: OngoingPreemption): readonly Pod[] {
-    const { cluster } = this.#options.intake;
-    const nodes = new Set(plan.nominations.map(({ nodeName }) => nodeName));
-    return [...nodes].flatMap((name) =>
-      [...(cluster.node(name)?.pods.values() ?? [])].filter(
-        ({ uid }) => this.#byVictim.has(uid) && !waitingUids.has(uid),
-      ),
-    );
-  }
-
-  /** From now on, the preemption also waits for a pod that makes way for another entity, for as long as that does. */
+  /** From now on, the preemption also waits for a pod that makes way for another entity: for as long as that does, if its own limit allows it. */
   #await(ongoing: OngoingPreemption, uid: string): void {
-    const waiting = this.#byVictim.get(uid)!;
-    for (const { deadline } of waiting)
-      if (deadline.monotonic > ongoing.deadline.monotonic) ongoing.deadline = deadline;
+    const latest = ongoing.startedAt + ongoing.limits.maxWaitMs;
+    for (const { deadline } of this.#awaited.of(uid))
+      if (deadline.monotonic > ongoing.deadline.monotonic && deadline.monotonic <= latest) ongoing.deadline = deadline;
     this.#deadlines.set(ongoing, ongoing.deadline.monotonic, undefined);
     ongoing.await(uid);
-    waiting.add(ongoing);
-  }
-
-  #stillFits(plan: ReservedPlan, leavingForOthers: readonly Pod[] = []): boolean {
-    const { intake, logger } = this.#options;
-    return stillFits(plan, leavingForOthers, intake, logger);
+    this.#awaited.add(uid, ongoing);
   }
 
   /** The entity is bound or gone. */

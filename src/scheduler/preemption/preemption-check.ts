@@ -3,6 +3,7 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -48,7 +49,8 @@ export class PreemptionCheck {
     const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
     if (stranger !== undefined) return `${stranger.pod.key} is nominated but is not part of this attempt`;
     if (nominated.size < nominations.length) return 'a member is nominated twice';
-    const problem = this.#problemWith(schedulingEntity, members, victims);
+    const lowest = Math.min(...members.map(({ priority }) => priority));
+    const problem = this.#problemWith(schedulingEntity, lowest, victims) ?? this.#takenFrom(nominations, lowest);
     if (problem !== undefined) return problem;
     const { dryRuns } = this.#options;
     const without = [...victims, ...awaited];
@@ -56,13 +58,8 @@ export class PreemptionCheck {
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 
-  #problemWith(
-    schedulingEntity: SchedulingEntity,
-    members: readonly Pod[],
-    victims: readonly Pod[],
-  ): string | undefined {
+  #problemWith(schedulingEntity: SchedulingEntity, lowest: number, victims: readonly Pod[]): string | undefined {
     const { cluster, isStuck, promisedTo } = this.#options;
-    const lowest = Math.min(...members.map(({ priority }) => priority));
     for (const victim of victims) {
       const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
@@ -78,6 +75,24 @@ export class PreemptionCheck {
     }
     const broken = this.#brokenGroup(victims);
     return broken && `PodGroup ${broken.key} would keep fewer members than its minMember: evict all of them or none`;
+  }
+
+  /**
+   * A gang reserves with its lowest priority. Members of a higher priority may not take capacity of another preemption that reserves with more
+   * than that, because both would then rely on it. Returns for whom it is reserved.
+   */
+  #takenFrom(nominations: readonly Nomination[], lowest: number): string | undefined {
+    const { cluster } = this.#options;
+    if (!cluster.hasReservations) return undefined;
+    for (const { pod, nodeName } of nominations) {
+      if (pod.priority === lowest) continue;
+      for (const reservation of cluster.reservationsOn(nodeName)) {
+        if (reservation.plan === undefined || mustRespect(pod, reservation)) continue;
+        if (!mustRespect({ ...pod, priority: lowest }, reservation)) continue;
+        return `capacity on node ${nodeName} is reserved for ${reservation.owner.key}, and other members have a lower priority than ${pod.key}`;
+      }
+    }
+    return undefined;
   }
 
   /** Returns a group that would keep bound members, but fewer than its quorum. */
@@ -101,7 +116,8 @@ export class PreemptionCheck {
       );
       const evicted = counts.evicted + promised.length;
       const planned = gang.count('planned') - counts.recalled;
-      if (gang.count('bound') + planned <= evicted) continue;
+      const bound = gang.count('bound') + (gang.started ? gang.count('stranded') : 0);
+      if (bound + planned <= evicted) continue;
       // A member that is being bound may fail, so the quorum of a group that loses bound members does not rest on it.
       const left = gang.present - counts.recalled - evicted - (evicted > 0 ? planned : 0);
       if (left < (gang.spec?.minMember ?? 0)) return gang;

@@ -8,6 +8,8 @@ export interface PreemptionRequestsOptions {
   readonly plans: WaitingPlans;
   /** The plan of the pod was given up, so that it no longer uses its node. */
   readonly recalled: (uid: string) => void;
+  /** All marks are written. Returns false if the preemption has ended because its plan no longer fits. */
+  readonly mayEvict: (ongoing: OngoingPreemption) => boolean;
   /** A mark was refused. */
   readonly failed: (ongoing: OngoingPreemption, error: Error) => void;
 }
@@ -44,6 +46,7 @@ export class PreemptionRequests {
         this.#options.failed(ongoing, error);
         return;
       }
+      if (!this.#options.mayEvict(ongoing)) return;
       ongoing.state = { kind: 'evicting' };
       void this.#evict(ongoing);
     });

@@ -30,6 +30,8 @@ import type { VictimSearchRequest } from './search/victim-search-request.ts';
 export interface PreemptionsOptions extends OngoingPreemptionsOptions {
   readonly victimSearch: VictimSearch;
   readonly metrics: Pick<PreemptionMetrics, 'ended' | 'postFilterCalled' | 'preempted'>;
+  /** Tells whether the capacity of a pod that is lost will be reserved for its replacement. */
+  readonly memberLosses: { keepsCapacity(pod: Pod): boolean };
   /** Returns the names of the nodes where the pod could not be bound. */
   readonly rejections: { avoidedBy(pod: Pod): readonly string[]; readonly isEmpty: boolean };
 }
@@ -230,10 +232,10 @@ export class Preemptions {
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
     const { priority } = sortKeyOf(schedulingEntity, 0);
-    const leaving = this.#ongoing.promisedAtLeast(priority);
     return {
       isStuck: (pod) => this.isStuck(pod),
-      makesWay: leaving.size === 0 ? () => false : ({ uid }) => leaving.has(uid),
+      keepsCapacity: (pod) => this.#options.memberLosses.keepsCapacity(pod),
+      leaving: this.#ongoing.promisedAtLeast(priority),
     };
   }
 
@@ -264,6 +266,11 @@ export class Preemptions {
   awaitedBy(key: EntityKey): ReadonlySet<string> | undefined {
     const ongoing = this.#ongoing.of(key);
     return ongoing?.mayFitEarlier === true ? none : ongoing?.victimUids;
+  }
+
+  /** Returns whether the entity waits for victims, so that it will have their capacity. */
+  isWaiting(key: EntityKey): boolean {
+    return this.#ongoing.of(key)?.isAlone === false;
   }
 
   /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
@@ -299,7 +306,7 @@ export class Preemptions {
           outcome: 'abandoned',
           note: `node ${avoided.nodeName} rejects ${avoided.pod.name}`,
         });
-      } else if (!ongoing.isAlone) {
+      } else if (!ongoing.isAlone || this.#ongoing.waitsForOthers(ongoing)) {
         ongoing.mayFitEarlier = true;
         const { message, victimUids, waitingUids, deadline } = ongoing;
         const sentence = waitingFor(waitingUids.size, victimUids.size, deadline.now);

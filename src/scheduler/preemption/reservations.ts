@@ -33,9 +33,14 @@ export class Reservations {
     this.#ends = new DueTimes(options.clock, (reservation) => this.end(reservation));
   }
 
-  /** Creates a reservation, or replaces the owner's earlier one. It lasts for `ms` milliseconds. */
+  /**
+   * Creates a reservation, or replaces the owner's earlier one. It lasts for `ms` milliseconds. One that is part of a plan on the same node
+   * stays part of it, so that the plan ends as a whole.
+   */
   keep(reservation: Omit<Reservation, 'isKept' | 'plan'>, ms: number): void {
-    const kept: Reservation = { ...reservation, isKept: true };
+    const before = this.#cluster.reservationOf(reservation.owner.uid);
+    const plan = before?.nodeName === reservation.nodeName ? before.plan : undefined;
+    const kept: Reservation = { ...reservation, isKept: true, ...(plan !== undefined && { plan }) };
     this.#set(kept);
     this.#ends.set(kept, this.#clock.monotonic() + ms, undefined);
   }
@@ -83,10 +88,13 @@ export class Reservations {
     this.#ends.stop();
   }
 
-  /** Ends a reservation outside a plan early and wakes its owner, which no longer needs to wait for this capacity and may fit elsewhere. */
+  /**
+   * Ends a reservation early and wakes its owner, which no longer needs to wait for this capacity and may fit elsewhere. One that is part of a
+   * plan stays.
+   */
   end(reservation: Reservation): void {
     const isStanding = this.#cluster.reservationOf(reservation.owner.uid) === reservation;
-    if (!isStanding || reservation.plan !== undefined) return;
+    if (!isStanding || this.#isOfPlan(reservation)) return;
     this.#release(reservation);
     this.#queue.wake(reservation.owner, 'ReservationEnded');
   }
@@ -94,7 +102,18 @@ export class Reservations {
   /** Ends the pod's reservation if it is of this kind, outside a plan, and no longer has a reason. Does not wake the pod. */
   drop(uid: string, kind: Reservation['kind']): void {
     const reservation = this.#cluster.reservationOf(uid);
-    if (reservation?.kind === kind && reservation.plan === undefined) this.#release(reservation);
+    if (reservation?.kind === kind && !this.#isOfPlan(reservation)) this.#release(reservation);
+  }
+
+  /** Returns whether a plan keeps the capacity. If it was also a repair, that is over, and it no longer excludes all other pods. */
+  #isOfPlan(reservation: Reservation): boolean {
+    const { kind, owner, nodeName, plan } = reservation;
+    if (plan === undefined) return false;
+    if (kind === 'repair') {
+      this.#set({ kind: 'nomination', owner, nodeName, isKept: true, plan });
+      this.#notify(reservation);
+    }
+    return true;
   }
 
   #set(reservation: Reservation): void {

@@ -62,6 +62,7 @@ interface Victim {
   wasDeleted: boolean;
   /** Settles when the request for the mark has ended. Never rejects. */
   marking: Promise<unknown>;
+  isBeingMarked: boolean;
 }
 
 /** Pause before an eviction is sent again that a disruption budget did not allow. */
@@ -98,11 +99,16 @@ export class VictimUnit {
       state: 'live',
       wasDeleted: false,
       marking: Promise.resolve(),
+      isBeingMarked: false,
     }));
     this.#victims = new Map(victims.map((victim) => [victim.pod.uid, victim]));
     this.#present = new Set(victims);
     this.#live = new Set(this.#victims.keys());
     if (options.found !== undefined) for (const victim of victims) this.#become(victim, 'marked');
+  }
+
+  has(uid: string): boolean {
+    return this.#victims.has(uid);
   }
 
   get uids(): Iterable<string> {
@@ -132,8 +138,8 @@ export class VictimUnit {
   get isOver(): boolean {
     const isWithdrawn = this.isWithdrawn;
     for (const victim of this.#present) {
-      const { pod, state } = victim;
-      if (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')) continue;
+      const { pod, state, isBeingMarked } = victim;
+      if (isWithdrawn && !isBeingMarked && (state === 'live' || state === 'gone' || state === 'unmarked')) continue;
       if (this.#isPresent(pod.uid)) return false;
       this.#present.delete(victim);
     }
@@ -156,6 +162,12 @@ export class VictimUnit {
   /** True if the pods stay: the plan has ended before the eviction of the group began, or before the pod was deleted. */
   get isWithdrawn(): boolean {
     return this.#isCancelled && !this.#hasBegun;
+  }
+
+  /** Returns whether the pod leaves because of this unit, as far as is known now. A delete that was sent has an effect even if the plan ended. */
+  takes(uid: string): boolean {
+    const state = this.#victims.get(uid)?.state;
+    return state === 'deleting' || state === 'evicted' || !this.isWithdrawn;
   }
 
   /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
@@ -220,22 +232,32 @@ export class VictimUnit {
 
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
+    const { uid } = victim.pod;
     let requests = 0;
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
-        const terms = this.#terms(() => requests++);
+        const terms = this.#terms(() => {
+          if (!this.#isPresent(uid)) throw new WithdrawnError('the pod is gone');
+          requests++;
+        });
         this.#become(victim, (await evictor.mark(victim.pod, message, terms)) ? 'marked' : 'gone');
         return undefined;
       } catch (error) {
+        if (!this.#isPresent(uid)) {
+          this.#become(victim, 'gone');
+          return undefined;
+        }
         // The server may have written the mark all the same, unless it refused the only request.
         const isRefused = error instanceof ApiError && !(error instanceof ServerError) && requests === 1;
-        if ((!isRefused && requests > 0) || this.#isMarked(victim.pod.uid)) this.#become(victim, 'marked');
+        if ((!isRefused && requests > 0) || this.#isMarked(uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
+        victim.isBeingMarked = false;
         changed(this);
       }
     };
+    victim.isBeingMarked = true;
     const marking = send();
     victim.marking = marking;
     return marking;
@@ -253,7 +275,9 @@ export class VictimUnit {
         else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
       }
     } catch (error) {
-      if (victim.state === 'deleting') this.#become(victim, 'marked');
+      // Without a clear answer, the server may have deleted it. A group has then begun to go.
+      const isRejected = error instanceof ApiError && !(error instanceof ServerError);
+      if (victim.state === 'deleting' && (isRejected || this.gangKey === undefined)) this.#become(victim, 'marked');
       if (signal.aborted) return;
       if (this.isWithdrawn) {
         // While deletes of other members were on their way, it looked as if the eviction had begun.

@@ -1,5 +1,6 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
+import { Multimap } from '../../base/multimap.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -34,10 +35,10 @@ const noObserver: VictimObserver = { evicted: () => undefined, failed: () => und
  */
 export class VictimUnits {
   readonly #options: VictimUnitsOptions;
-  /** uid -> the latest unit of this victim, until the unit is over */
-  readonly #unitOf = new Map<string, VictimUnit>();
-  /** key of a group -> the unit that tears it down */
-  readonly #torn = new Map<string, VictimUnit>();
+  /** uid -> the units of this victim that are not over. A higher priority may choose a victim that another preemption is about to evict. */
+  readonly #unitsOf = new Multimap<string, VictimUnit>();
+  /** key of a group -> the units that tear it down */
+  readonly #torn = new Multimap<string, VictimUnit>();
   /** `waiting`: the marks of an earlier process are not known yet. */
   #state: 'waiting' | 'settling' | 'running' = 'waiting';
 
@@ -53,12 +54,12 @@ export class VictimUnits {
 
   /** Returns whether the pod is about to be evicted, or leaves after an eviction. */
   has(uid: string): boolean {
-    return this.#unitOf.get(uid)?.isWithdrawn === false;
+    return this.#unitsOf.of(uid).some((unit) => unit.takes(uid));
   }
 
   /** uids of the victims that have not left yet */
   get uids(): Iterable<string> {
-    return this.#unitOf.keys();
+    return this.#unitsOf.keys();
   }
 
   /** Settles the marks of an earlier process, and then calls `settled`. */
@@ -116,11 +117,12 @@ export class VictimUnits {
   /** Handles a pod as the API now shows it; undefined: it was deleted. */
   podSeen(uid: string, pod: Pod | undefined): void {
     if (this.#state === 'waiting') return;
-    const unit = this.#unitOf.get(uid);
-    if (unit !== undefined) {
+    const units = this.#unitsOf.of(uid);
+    for (const unit of units) {
       unit.podSeen(uid);
       this.#reconcile(unit);
-    } else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
+    }
+    if (units.length === 0 && pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
   }
 
   #unit(
@@ -131,7 +133,7 @@ export class VictimUnits {
   ): VictimUnit {
     const { intake, evictor, logger, signal } = this.#options;
     const { cluster, clock, gate } = intake;
-    const earlier = [...new Set(pods.flatMap(({ uid }) => this.#unitOf.get(uid) ?? []))];
+    const earlier = [...new Set(pods.flatMap(({ uid }) => this.#unitsOf.of(uid)))];
     const unit = new VictimUnit({
       ...{ cluster, evictor, clock, logger, signal, pods, gangKey, found, earlier, ...terms },
       observer: {
@@ -140,26 +142,25 @@ export class VictimUnits {
       },
       // Budgets are of one namespace.
       mustWait: (of) =>
-        [...this.#torn.values()].some(
-          (other) => other !== of && other.isHeldUp && other.pods[0]!.namespace === of.pods[0]!.namespace,
-        ),
+        this.#torn
+          .values()
+          .some((other) => other !== of && other.isHeldUp && other.pods[0]!.namespace === of.pods[0]!.namespace),
       changed: (of) => gate.run(() => this.#reconcile(of)),
-      isWantedElsewhere: (uid, of) => (this.#unitOf.get(uid) ?? of) !== of,
+      isWantedElsewhere: (uid, of) => this.#unitsOf.of(uid).some((other) => other !== of && !other.isWithdrawn),
     });
-    for (const uid of unit.uids) this.#unitOf.set(uid, unit);
+    for (const uid of unit.uids) this.#unitsOf.add(uid, unit);
     if (gangKey !== undefined) {
-      this.#torn.set(gangKey, unit);
+      this.#torn.add(gangKey, unit);
       this.#route(gangKey);
     }
     return unit;
   }
 
   #reconcile(unit: VictimUnit): void {
-    if (unit.isOver) for (const uid of unit.uids) if (this.#unitOf.get(uid) === unit) this.#unitOf.delete(uid);
+    if (unit.isOver) for (const uid of unit.uids) this.#unitsOf.delete(uid, unit);
     const { gangKey } = unit;
-    if (gangKey === undefined || unit.isTearing || this.#torn.get(gangKey) !== unit) return;
-    this.#torn.delete(gangKey);
-    this.#route(gangKey);
+    if (gangKey === undefined || unit.isTearing || !this.#torn.delete(gangKey, unit)) return;
+    if (!this.#torn.has(gangKey)) this.#route(gangKey);
   }
 
   #route(gangKey: string): void {

@@ -47,22 +47,30 @@ export class PreemptionStory {
   loses: (verb: Verb, name: string) => boolean = () => false;
   /** Whether a disruption budget protects the pod from the Eviction API. Default: none does. */
   protects: (name: string) => boolean = () => false;
+  /** Whether the watch does not show yet what a request has changed. Default: it does. */
+  hides: (verb: Verb, name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
   binding: (names: readonly string[]) => readonly string[] = () => [];
   readonly #choose: ChooseVictims | 'DefaultPreemption';
   readonly #args: object | undefined;
+  readonly #extra: readonly Plugin[];
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
 
-  /** `args`: the arguments of DefaultPreemption. */
-  constructor(choose: ChooseVictims | 'DefaultPreemption' = lowerPriority, args?: object) {
+  /** `args`: the arguments of DefaultPreemption. `extra`: more plugins. */
+  constructor(
+    choose: ChooseVictims | 'DefaultPreemption' = lowerPriority,
+    args?: object,
+    extra: readonly Plugin[] = [],
+  ) {
     this.#choose = choose;
     this.#args = args;
+    this.#extra = extra;
     this.core = this.#newCore('running');
   }
 
@@ -122,6 +130,11 @@ export class PreemptionStory {
     for (const [name, { deleting }] of [...this.#pods]) if (deleting) this.remove(name);
   }
 
+  /** The watch shows everything that it has not shown yet. */
+  reveal(): void {
+    for (const name of this.#pods.keys()) this.change(name, {});
+  }
+
   stored(name: string): Pod | undefined {
     return this.#pods.get(name);
   }
@@ -130,9 +143,9 @@ export class PreemptionStory {
     return [...this.#pods.values()];
   }
 
-  /** Sends the requests that wait at the client. */
-  async release(): Promise<void> {
-    this.holds = () => false;
+  /** Sends the requests that wait at the client. `holds`: those that wait from now on. */
+  async release(holds: PreemptionStory['holds'] = () => false): Promise<void> {
+    this.holds = holds;
     for (const send of this.#held.splice(0)) send();
     await this.core.settle();
   }
@@ -142,17 +155,24 @@ export class PreemptionStory {
     const results: string[] = [];
     for (let result = await this.core.attempt(); result !== undefined; result = await this.core.attempt()) {
       results.push(result);
-      const failing = this.binding(this.core.binds.map(({ binding }) => binding.name));
-      for (const { binding } of [...this.core.binds]) {
-        if (failing.includes(binding.name)) {
-          await this.core.reject(binding.name, 'refused');
-          continue;
-        }
-        await this.core.accept(binding.name);
-        this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
-      }
+      await this.#answer();
     }
+    await this.#answer();
     return results;
+  }
+
+  /** Answers the Bindings that were sent. */
+  async #answer(): Promise<void> {
+    if (this.core.binds.length === 0) return;
+    const failing = this.binding(this.core.binds.map(({ binding }) => binding.name));
+    for (const { binding } of [...this.core.binds]) {
+      if (failing.includes(binding.name) || !this.#pods.has(binding.name)) {
+        await this.core.reject(binding.name, 'refused');
+        continue;
+      }
+      await this.core.accept(binding.name);
+      this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
+    }
   }
 
   async after(seconds: number): Promise<string[]> {
@@ -192,7 +212,7 @@ export class PreemptionStory {
         ? withPreemption(this.#args ?? {})
         : [...withoutPreemption, { name: 'Preempting', factory: (_args, handle) => this.#preempting(choose, handle) }];
     const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
-    return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
+    return new Scheduling({ plugins, extra: this.#extra, ports: { evictor: this.#evictor(), verdicts } }, phase);
   }
 
   #preempting(choose: ChooseVictims, handle: PluginHandle): Plugin {
@@ -230,15 +250,16 @@ export class PreemptionStory {
   async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
     const { core } = this;
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
-    else await Promise.resolve();
     terms.signal.throwIfAborted();
     terms.mayBeSent();
+    await Promise.resolve();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
     if (error !== undefined && !this.loses(verb, name)) throw error;
     if (this.#pods.get(name)?.uid === uid && change !== undefined) {
       this.sent.push(`${verb} ${name}`);
-      this.change(name, change);
+      if (this.hides(verb, name)) this.#pods.set(name, { ...this.#pods.get(name)!, ...change });
+      else this.change(name, change);
     }
     if (error !== undefined) throw error;
   }

@@ -15,10 +15,10 @@ export class CandidateNode {
   version = 0;
   readonly #ids: readonly ResourceId[];
 
-  constructor(node: NodeInfo, ids: readonly ResourceId[], free: number[]) {
+  constructor(node: NodeInfo, ids: readonly ResourceId[]) {
     this.node = node;
     this.#ids = ids;
-    this.free = free;
+    this.free = ids.map((id) => node.free(id));
   }
 
   /** Adds the pod's requests to what is free, or subtracts them. */

@@ -199,8 +199,8 @@ export class EvictionUnits {
     }
     const mayGo = bound.filter((pod) => !staying.has(pod));
     const mayGoWhole = staying.size === 0 && !this.exceedBudgets(bound, new BudgetUse(this.#policy));
-    // A member that is being bound may fail, so the quorum does not rest on it.
-    const confirmed = bound.filter(({ uid }) => !this.#cluster.isAssumed(uid)).length;
+    // A member that is being bound may fail, and one that makes way leaves, so the quorum does not rest on them.
+    const confirmed = bound.filter((pod) => !this.#cluster.isAssumed(pod.uid) && !this.#makesWay(pod)).length;
     const beyondQuorum = Math.max(0, confirmed - gang.spec!.minMember);
     if (staying.size > 0) {
       const wholeAt = Math.max(...staying.values());

@@ -150,17 +150,15 @@ export class VictimEstimate {
 
   #candidate(node: NodeInfo, preemptor: Pod): CandidateNode {
     const going = this.#options.goingOn(node);
-    // An owner that is assumed on the node already counts among its pods.
-    const reserved = [...node.reservations.values()].filter(
-      (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
-    );
-    const free = this.#ids.map((id) => {
-      let amount = node.free(id);
-      for (const { template } of going) amount += amountOf(template.requests, id);
-      for (const { owner } of reserved) amount -= amountOf(owner.template.requests, id);
-      return amount;
-    });
-    return new CandidateNode(node, this.#ids, free);
+    const candidate = new CandidateNode(node, this.#ids);
+    for (const pod of going) candidate.add(candidate.free, pod, 1);
+    if (node.reservations.size === 0) return candidate;
+    for (const reservation of node.reservations.values()) {
+      const { owner } = reservation;
+      // An owner that is assumed on the node already counts among its pods.
+      if (!node.pods.has(owner.uid) && mustRespect(preemptor, reservation)) candidate.add(candidate.free, owner, -1);
+    }
+    return candidate;
   }
 
   #podsOf(candidate: CandidateNode): readonly EvictablePod[] {

@@ -8,11 +8,13 @@ import type { Demand } from '../../placement/planning/demand.ts';
 export interface EarlierPreemptions {
   /** Returns whether the pod did not terminate in time, so that no entity must wait for it. */
   isStuck(pod: Pod): boolean;
+  /** Returns whether the capacity that the pod leaves will be reserved for its replacement, whatever the priority of the entity. */
+  keepsCapacity(pod: Pod): boolean;
   /**
-   * Returns whether the pod is about to be evicted for an entity of equal or higher priority. It is no victim, but what its capacity is not
-   * reserved for can be planned like that of a terminating pod.
+   * uids of the pods that are about to be evicted for entities of equal or higher priority. They are no victims, but what of their capacity is
+   * not reserved can be planned like that of terminating pods.
    */
-  makesWay(pod: Pod): boolean;
+  readonly leaving: ReadonlySet<string>;
 }
 
 /** The input of a search. */

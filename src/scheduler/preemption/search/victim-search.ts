@@ -61,7 +61,7 @@ export class VictimSearch {
     const { demand, policy, earlier } = request;
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
-    const makesWay = (pod: Pod): boolean => earlier?.makesWay(pod) === true;
+    const makesWay = ({ uid }: Pod): boolean => earlier?.leaving.has(uid) === true;
     const preemptor = { priority, groupKey: gang?.key };
     const [cluster, plans] = [this.#cluster, this.#plans];
     const units = new EvictionUnits({ cluster, preemptor, policy, makesWay, plans });
@@ -79,16 +79,11 @@ export class VictimSearch {
   }
 
   *#find(request: VictimSearchRequest, units: EvictionUnits, work: SearchWork): Yielding<FoundVictims> {
-    const { policy, earlier, demand } = request;
+    const { policy, demand } = request;
     const { needed } = demand;
     const { budget } = work;
     const classes = yield* this.#classes(request, work);
-    const own = demand.gang?.key;
-    const makesWay = (pod: Pod): boolean =>
-      earlier?.makesWay(pod) === true && (own === undefined || pod.podGroupKey !== own);
-    const isGoing = (pod: Pod): boolean =>
-      (pod.deleting || makesWay(pod)) && this.#cluster.nodeOf(pod)?.isLost === false && earlier?.isStuck(pod) !== true;
-    const going = yield* this.#going(isGoing, budget);
+    const going = yield* this.#going(request, budget);
     const estimated: VictimEstimateOptions = {
       classes,
       needed,
@@ -161,15 +156,28 @@ export class VictimSearch {
     return pod.deleting && this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
-  /** Returns node name -> its pods that go in any case. */
-  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<ReadonlyMap<string, readonly Pod[]>> {
+  /** Returns node name -> its pods that go in any case: they are terminating, or are about to be evicted for others. */
+  *#going({ demand, earlier }: VictimSearchRequest, budget: WorkBudget): Yielding<ReadonlyMap<string, readonly Pod[]>> {
+    const { nodes, requestedByPriority } = this.#cluster;
+    const own = demand.gang?.key;
     const going = new Map<string, Pod[]>();
-    for (const { name, pods } of this.#cluster.nodes) {
-      budget.spend(pods.size / podsPerCheck);
+    const add = (pod: Pod): void => {
+      const node = this.#cluster.nodeOf(pod);
+      if (node?.isLost !== false || earlier?.isStuck(pod) === true) return;
+      if (pod.podGroupKey !== own && earlier?.keepsCapacity(pod) === true) return;
+      const known = going.get(node.name);
+      if (known === undefined) going.set(node.name, [pod]);
+      else known.push(pod);
+    };
+    for (const node of nodes) {
+      if (!requestedByPriority.hasTerminating(node)) continue;
+      budget.spend(node.pods.size / podsPerCheck);
       if (budget.isDue) yield;
-      let found: Pod[] | undefined;
-      for (const pod of pods.values()) if (isGoing(pod)) (found ??= []).push(pod);
-      if (found !== undefined) going.set(name, found);
+      for (const pod of node.pods.values()) if (pod.deleting) add(pod);
+    }
+    for (const uid of earlier?.leaving ?? []) {
+      const pod = this.#cluster.pod(uid);
+      if (pod !== undefined && !pod.deleting && (own === undefined || pod.podGroupKey !== own)) add(pod);
     }
     return going;
   }

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { ServerError } from '../../client/api-errors.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { oneGang, PreemptionStory } from '../testing/preemption-story.ts';
+
+describe('a victim that two preemptions evict', () => {
+  /** Pod `first`, and pod `second` of a higher priority, evict the whole group for one core each. No delete has been sent yet. */
+  async function both(): Promise<PreemptionStory> {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.node('a', 4);
+    story.group('low', 4);
+    story.members('low', 4, { nodeName: 'a' });
+    story.holds = (verb) => verb === 'delete';
+    story.pod('first', { priority: 100 });
+    await story.run();
+    story.pod('second', { priority: 1000 });
+    await story.run();
+    return story;
+  }
+
+  it.each(['first', 'second'])('keeps its mark when only %s gives up', async (name) => {
+    const story = await both();
+    story.remove(name);
+    await story.release();
+    expect(story.sent.filter((sent) => sent.startsWith('unmark'))).toEqual([]);
+    expect(story.pods.filter(({ deleting }) => deleting)).toHaveLength(4);
+  });
+
+  it('loses its mark when both give up', async () => {
+    const story = await both();
+    for (const name of ['second', 'first']) story.remove(name);
+    await story.release();
+    expect(story.pods.filter(({ preemptionMark, deleting }) => preemptionMark !== undefined || deleting)).toEqual([]);
+  });
+
+  it('goes with its group, even if the process ends after the first delete', async () => {
+    const story = await both();
+    story.remove('second');
+    await story.core.settle();
+    let deletes = 1;
+    story.lives = (verb) => verb !== 'delete' || deletes-- > 0;
+    await story.release();
+    story.remove('first');
+    story.takeOver();
+    await story.core.settle();
+    expect(story.bound).toEqual({});
+  });
+});
+
+it('a mark waits until an earlier one was taken back, although that has not been sent', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 1);
+  story.pod('old', { nodeName: 'a' });
+  story.holds = (verb) => verb === 'delete';
+  story.pod('first', { priority: 100 });
+  await story.run();
+  story.holds = (verb) => verb === 'mark' || verb === 'delete';
+  story.pod('second', { priority: 1000 });
+  await story.run();
+  for (const name of ['first', 'second']) story.remove(name);
+  await story.release((verb) => verb === 'unmark');
+  story.pod('third', { priority: 1000 });
+  await story.run();
+  await story.release();
+  expect(story.sent).toEqual(['mark old', 'unmark old', 'mark old', 'delete old']);
+});
+
+it('marks may take longer than victims to terminate; a victim whose mark was not written in time may be chosen again', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 2);
+  for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a' });
+  story.pod('high', { cpu: 2, priority: 1000 });
+  story.holds = (verb, name) => verb === 'mark' && name === 'old-1';
+  await story.run();
+  await story.after(100);
+  expect(story.reserved).toEqual({ high: 'a' });
+  await story.after(820);
+  expect(story.reserved).toEqual({});
+  await story.release();
+  await story.after(100);
+  story.terminateAll();
+  await story.run();
+  expect(story.bound).toEqual({ high: 'a' });
+});
+
+it('a gang does not rely on capacity that is reserved with more than its lowest priority', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 4);
+  story.pod('old', { cpu: 4, nodeName: 'a' });
+  story.group('mixed', 2);
+  for (const [i, priority] of [10, 300].entries()) story.pod(`mixed-${i}`, { cpu: 2, group: 'mixed', priority });
+  await story.run();
+  expect(Object.keys(story.reserved).sort()).toEqual(['mixed-0', 'mixed-1']);
+  story.pod('middle', { cpu: 2, priority: 200 });
+  await story.run();
+  expect(story.reserved).toEqual({ middle: 'a' });
+});
+
+/** Pods wait for Permit. */
+const gate: Plugin = {
+  name: 'Gate',
+  permit: (_state, { labels }) => (labels.held === 'yes' ? { waitMs: 600_000 } : undefined),
+};
+
+it('the plan of a recalled pod ends if a higher priority has taken its capacity', async () => {
+  const story = new PreemptionStory('DefaultPreemption', {}, [gate]);
+  story.node('a', 2);
+  story.pod('old', { cpu: 2, nodeName: 'a' });
+  story.pod('low', { cpu: 2, priority: 10, labels: { held: 'yes' } });
+  await story.run();
+  story.terminateAll();
+  await story.run();
+  expect([story.reserved, story.core.harness.cluster.assumedCount]).toEqual([{ low: 'a' }, 1]);
+  story.pod('high', { cpu: 2, priority: 1000, labels: { held: 'yes' } });
+  expect(await story.core.attempt()).toBe('rejected');
+  expect(story.reserved).toEqual({ high: 'a' });
+});
+
+it('a plan keeps all its reservations while the members fail to bind one after the other', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 2);
+  story.pod('old', { cpu: 2, nodeName: 'a' });
+  story.group('high', 2);
+  story.members('high', 2, { priority: 1000 });
+  await story.run();
+  const { core } = story;
+  story.terminateAll();
+  expect(await core.attempt()).toBe('planned');
+  const names = core.binds.map(({ binding }) => binding.name);
+  const seen: number[] = [];
+  for (const name of names) {
+    await core.reject(name, 'refused');
+    seen.push(Object.keys(story.reserved).length);
+  }
+  expect(seen).not.toContain(1);
+});
+
+it('a group goes whole if a delete without a response had an effect that the watch shows only after the plan has ended', async () => {
+  const story = oneGang();
+  story.hides = (verb) => verb === 'delete';
+  story.fails = (verb) =>
+    verb === 'delete' ? new ServerError('try later', { status: 500, reason: '', request: '', causes: [] }) : undefined;
+  story.loses = (_verb, name) => name === 'low-0';
+  story.pod('high', { priority: 1000 });
+  await story.run();
+  story.fails = () => undefined;
+  story.remove('high');
+  await story.core.settle();
+  story.hides = () => false;
+  story.reveal();
+  for (let i = 0; i < 10; i++) await story.after(60);
+  expect(story.bound).toEqual({});
+});

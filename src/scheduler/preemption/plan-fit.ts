@@ -1,0 +1,69 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Multimap } from '../../base/multimap.ts';
+import { toError } from '../../base/to-error.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { OngoingPreemption } from './ongoing-preemption.ts';
+import type { PlanReservations } from './plan-reservations.ts';
+import { nameOf } from './preemption-texts.ts';
+
+type ReservedPlan = Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'waitingUids'>;
+
+/** Checks whether reserved plans still fit. */
+export class PlanFit {
+  readonly #intake: Pick<Intake, 'cluster' | 'dryRuns' | 'profiles'>;
+  readonly #logger: Logger;
+  readonly #awaited: Multimap<string, OngoingPreemption>;
+
+  /** `awaited`: uid of a victim -> the preemptions that wait for it. */
+  constructor(
+    intake: Pick<Intake, 'cluster' | 'dryRuns' | 'profiles'>,
+    logger: Logger,
+    awaited: Multimap<string, OngoingPreemption>,
+  ) {
+    this.#intake = intake;
+    this.#logger = logger;
+    this.#awaited = awaited;
+  }
+
+  /** Returns whether the plan still fits once the pods that it waits for, and `leaving`, are gone. True if that cannot be checked. */
+  stillFits({ schedulingEntity, plan, waitingUids }: ReservedPlan, leaving: readonly Pod[] = []): boolean {
+    const { cluster, dryRuns, profiles } = this.#intake;
+    const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
+      const pod = cluster.openPod(uid);
+      // Like its reservations, each member has the priority of the plan: it must not rely on capacity that is reserved with more.
+      return pod === undefined ? [] : [{ pod: { ...pod, priority: Math.min(pod.priority, plan.priority) }, nodeName }];
+    });
+    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leaving];
+    try {
+      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
+    } catch (error) {
+      this.#logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
+      return true;
+    }
+  }
+
+  /**
+   * Returns the pods on the nodes of the plan that are being evicted for other entities, if the plan fits once they are gone. Until then, the
+   * capacity that is reserved for those entities counts beside them.
+   */
+  fitsWithout(ongoing: OngoingPreemption): readonly Pod[] | undefined {
+    const { cluster } = this.#intake;
+    const nodes = new Set(ongoing.plan.nominations.map(({ nodeName }) => nodeName));
+    const leaving = [...nodes].flatMap((name) =>
+      [...(cluster.node(name)?.pods.values() ?? [])].filter(
+        ({ uid }) => this.#awaited.has(uid) && !ongoing.waitingUids.has(uid),
+      ),
+    );
+    return leaving.length > 0 && this.stillFits(ongoing, leaving) ? leaving : undefined;
+  }
+
+  /** Returns a number that grows with each change of a node of the plan that Filter may read. */
+  generationOf({ nominations }: PlanReservations): number {
+    const { cluster } = this.#intake;
+    return nominations.reduce(
+      (latest, { nodeName }) => Math.max(latest, cluster.node(nodeName)?.generation ?? Infinity),
+      0,
+    );
+  }
+}
