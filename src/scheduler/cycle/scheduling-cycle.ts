@@ -17,7 +17,7 @@ import { Status } from '../../framework/status.ts';
 import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
-import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
@@ -134,7 +134,7 @@ export class SchedulingCycle {
         extenderResults &&
         ((pod: Pod): NodeSubset | undefined => extenders.nodeSubsetOf(extenderResults, profile, pod));
       const request = { profile, members, needed, signed, groupState, nodeSubsetOf };
-      const plan = yield* this.#plan(request, transaction, budget);
+      const plan = yield* this.#plan(entity.key, request, transaction, budget);
       const { assignments } = plan;
       if (assignments.length < needed) {
         transaction.rollback();
@@ -190,17 +190,17 @@ export class SchedulingCycle {
 
   /**
    * Plans first without the nodes where binding some member keeps failing. All members get the same node subset, so that they
-   * stay identical.
+   * stay identical. An entity that waits for its victims does not fall back on these nodes.
    */
-  *#plan(request: PlanRequest, transaction: Transaction, budget: WorkBudget): Yielding<Plan> {
-    const { cluster, planner, rejections } = this.#options;
+  *#plan(key: EntityKey, request: PlanRequest, transaction: Transaction, budget: WorkBudget): Yielding<Plan> {
+    const { cluster, planner, preemptions, rejections } = this.#options;
     if (rejections.isEmpty) return yield* planner.steps(request, transaction, budget);
     const avoided = new Set(request.members.flatMap((pod) => rejections.avoidedBy(pod)));
     if (avoided.size > 0) {
       const nodeSubset = without(avoided, cluster, bindFailed);
       const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, () => nodeSubset);
       const plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
-      if (plan.assignments.length >= request.needed) return plan;
+      if (plan.assignments.length >= request.needed || preemptions.isWaiting(key)) return plan;
     }
     const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, this.#barring(request.members));
     return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
