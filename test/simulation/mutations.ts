@@ -88,7 +88,7 @@ export const mutations: readonly Mutation[] = [
       { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
       {
         file: 'scheduler/binding/still-holds.ts',
-        find: 'if (started || counted >= spec.minMember) return undefined;',
+        find: 'if (counted >= spec.minMember) return undefined;',
         replace: 'return undefined;',
       },
     ],
@@ -648,9 +648,9 @@ export const mutations: readonly Mutation[] = [
     name: 'victim-is-promised-twice',
     why: 'Two entities wait for the capacity of the same victim.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: '    const ongoing = this.#byVictim.get(uid);\n    if (ongoing !== undefined) return Math.max(',
+    find: '    const waiting = this.#awaited.of(uid);\n    if (waiting.length > 0) return Math.max(',
     replace:
-      "    if (uid !== '') return undefined;\n    const ongoing = this.#byVictim.get(uid);\n    if (ongoing !== undefined) return Math.max(",
+      "    if (uid !== '') return undefined;\n    const waiting = this.#awaited.of(uid);\n    if (waiting.length > 0) return Math.max(",
     within: 2_000,
   },
   {
@@ -728,8 +728,8 @@ export const mutations: readonly Mutation[] = [
     name: 'each-victim-wakes-its-preemptor',
     why: 'The end of each victim retries the entity that waits for the last one.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: 'if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);',
-    replace: 'ongoing.victimLeft(uid);\n    this.#wakeForCapacity(ongoing);',
+    find: 'if (this.#awaited.delete(uid, ongoing) && ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);',
+    replace: 'if (this.#awaited.delete(uid, ongoing)) ongoing.victimLeft(uid);\n    this.#wakeForCapacity(ongoing);',
     // It costs attempts, which the store does not show.
     test: {
       file: 'src/scheduler/preemption/preemptions.test.ts',
@@ -740,7 +740,7 @@ export const mutations: readonly Mutation[] = [
     name: 'plan-is-not-displaced',
     why: 'A preemption goes on although a higher priority has taken its capacity.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: 'if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;',
+    find: 'if (ongoing.isBeingBound || this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;',
     replace: 'if (ongoing.plan !== undefined) continue;',
     // It evicts in vain. The checkers cannot tell when the displaced plan had to end.
     test: {

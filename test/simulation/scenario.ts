@@ -263,12 +263,12 @@ export function nameOf(happening: Fault | Step): string {
 /** Maximum duration of a trick. */
 const trickMs = 30_000;
 
-export const maxYieldMs = 5;
+export const maxYieldMs = 2;
 /**
  * Maximum duration of an attempt with all its yields and everything that was deferred. Events for the process wait while an attempt is
  * open.
  */
-export const longestAttemptMs = 1_000;
+export const longestAttemptMs = 2_000;
 
 /** PreBind and the extender fail until then. */
 export const volumesFailForMs = 15_000;

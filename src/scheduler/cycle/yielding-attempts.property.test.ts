@@ -15,6 +15,7 @@ import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import type { RequestTerms } from '../ports.ts';
 
 const no = new Status('Unschedulable', 'no');
 const chance = (of: string, { name }: Pod, node: string): number => hashText(`${of} ${name} ${node}`) % 100;
@@ -35,6 +36,10 @@ class World {
   readonly reserved = new Map<string, string>();
   /** Unfinished PreBind calls. */
   readonly preBinds: { readonly pod: string; readonly end: () => void }[] = [];
+  /** Names of the pods that a preemption has marked, in order. */
+  readonly marked: string[] = [];
+  /** Ends the requests for marks. */
+  readonly #marks: (() => void)[] = [];
   /** Names of the objects in the API. */
   readonly #nodes = new Set<string>();
   readonly #pods: string[] = [];
@@ -55,7 +60,8 @@ class World {
     add(0.2, throwing, 'Throwing');
     add(0.4, this.#slow(), 'Slow');
     add(0.3, preempting, 'Preempting');
-    this.core = new Scheduling({ plugins: [...defaultPlugins, ...plugins], seed, sendsAtOnce: true });
+    const ports = { evictor: { mark: (pod: Pod, _message: string, terms: RequestTerms) => this.#mark(pod, terms) } };
+    this.core = new Scheduling({ plugins: [...defaultPlugins, ...plugins], seed, sendsAtOnce: true, ports });
     if (random() < 0.5) this.#list(namespaceOf(true));
     for (const name of nodeNames.slice(0, 2 + Math.floor(random() * 3))) this.node(name, 2 + Math.floor(random() * 4));
     for (const name of groupNames) {
@@ -64,6 +70,19 @@ class World {
     }
     for (let i = 0; i < 3; i++) this.pod(random);
     this.core.pod({ name: 'old', cpu: 1, nodeName: 'n0', priority: -5 });
+  }
+
+  async #mark({ name }: Pod, { mayBeSent }: RequestTerms): Promise<boolean> {
+    mayBeSent();
+    this.marked.push(name);
+    await new Promise<void>((resolve) => this.#marks.push(resolve));
+    return true;
+  }
+
+  /** The API server answers the requests for marks: what happened before may have ended their preemptions. */
+  async answerMarks(): Promise<void> {
+    for (const answer of this.#marks.splice(0)) answer();
+    await this.core.settle();
   }
 
   /**
@@ -224,7 +243,7 @@ class World {
       verdicts: harness.written,
       events: harness.events.filter((event) => event !== 'Preempted old'),
       // The deletes follow the marks, so a change that arrived during the attempt may withdraw them.
-      preempted: harness.preempted,
+      marked: this.marked,
       warnings: harness.warnings,
       reserved: [...this.reserved],
       preBinds: this.preBinds.map(({ pod }) => pod),
@@ -385,6 +404,7 @@ async function attempt(seed: number, [inSteps, atOnce]: readonly [World, World],
     if (sort !== 'change') await atOnce.core.settle();
   }
   await atOnce.core.settle();
+  for (const world of [inSteps, atOnce]) await world.answerMarks();
   coverage.pauses += steps;
   coverage.events += outsideEvents.length;
   if (steps > 0 && kind !== undefined) coverage.ends.add(kind);

@@ -6,8 +6,8 @@ import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respect
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
-/** Time between the release of capacity and the last retry of the waiting pods. */
-const restMs = 15_000;
+/** Time between the release of capacity and the last retry of the waiting pods: a slow attempt that began before, the longest back-off, and one more. */
+const restMs = 25_000;
 /** Number of lost members to try on all nodes. */
 const mostLost = 4;
 

@@ -27,6 +27,12 @@ interface FailedBindings {
   readonly latestAt: number;
 }
 
+/** Taints of a node that does not run pods. */
+const lostTaints = [
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+  'node.kubernetes.io/out-of-service',
+];
 /** A group that was released less than this ago is being released. */
 const lateMs = 10_000;
 /** Minimum time for which the scheduler waits for terminating pods after the grace period. */
@@ -70,6 +76,8 @@ export class ReleaseChecker implements Checker {
   readonly #statusCalls = new Map<string, Call>();
   /** uid of a pod -> node -> the Bindings that did not succeed */
   readonly #failedOn = new Map<string, Map<string, FailedBindings>>();
+  /** namespace/name of a pod -> the node that the latest call nominates it for; empty: none */
+  readonly #nominatedBy = new Map<string, string>();
   readonly #forbiddenNode: string | undefined;
   readonly #refused: readonly string[];
   readonly #isUnclear: string | undefined;
@@ -94,6 +102,10 @@ export class ReleaseChecker implements Checker {
       const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, FailedBindings>();
       const times = (failed.get(target.name)?.times ?? 0) + 1;
       this.#failedOn.set(metadata.uid, failed.set(target.name, { times, latestAt: this.#evidence.now() }));
+    }
+    if (of === 'verdict') {
+      const { nominatedNodeName } = JSON.parse(String(request.body)).status;
+      if (nominatedNodeName !== undefined) this.#nominatedBy.set(podKeyIn(request.path), nominatedNodeName ?? '');
     }
     if (of === 'status') this.#statusCalls.set(groupIn(request.path), call);
     // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
@@ -169,9 +181,7 @@ export class ReleaseChecker implements Checker {
     const pods = podsIn(record, view);
     const other = pods.find((each) => {
       const isOther = each.group !== undefined && each.group !== group.name && this.#wasReleasedLately(each.group);
-      return (
-        isOther && each.isLeaving && isOnNode(each) && record.get('nodes', `/${each.node}`, view.nodes) !== undefined
-      );
+      return isOther && each.isLeaving && isOnNode(each) && isAlive(record.get('nodes', `/${each.node}`, view.nodes));
     });
     if (other !== undefined) return `while group ${other.group} is being released`;
     return this.#mayBeCompleted(group, pods, view) ? 'although its missing members fit' : undefined;
@@ -198,9 +208,17 @@ export class ReleaseChecker implements Checker {
     const since = this.#onNodesSince.get(group.uid) ?? now();
     const waits = now() - since - group.graceMs < Math.max(group.graceMs, terminationMs) - 1_000;
     const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
-    const taken = [...takenCapacity(staying), ...this.#keptForFailedBindings(group, pods)];
+    const taken = [...takenCapacity(this.#asNominated(staying)), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
     return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
+  }
+
+  /** Returns the pods with the nominations that schedulers have sent. A scheduler knows its own before its watch shows them. */
+  #asNominated(pods: readonly PlainPod[]): readonly PlainPod[] {
+    return pods.map((pod) => {
+      const nominatedNode = this.#nominatedBy.get(pod.key) ?? '';
+      return isOpen(pod) && pod.nominatedNode === '' && nominatedNode !== '' ? { ...pod, nominatedNode } : pod;
+    });
   }
 
   /**
@@ -213,7 +231,8 @@ export class ReleaseChecker implements Checker {
       const failed = this.#failedOn.get(pod.uid);
       const other = pod.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group);
       if (failed === undefined || !isOpen(pod) || other === undefined || other.uid === group.uid) return [];
-      if (started.has(other.uid) || tallyOf(other, pods).bound.length === 0) return [];
+      // It may have no bound member: perhaps a Binding was sent, and the outcome is not known yet.
+      if (started.has(other.uid)) return [];
       return [...failed].flatMap(([node, { latestAt }]) =>
         now() < Math.max(latestAt, promptFrom()) + failedBindingMs ? [[pod, node] as const] : [],
       );
@@ -255,4 +274,10 @@ function groupIn(path: string): string {
 function note(since: Map<string, number>, uid: string, isSo: boolean, now: number): void {
   if (!isSo) since.delete(uid);
   else if (!since.has(uid)) since.set(uid, now);
+}
+
+/** Returns whether the node runs pods. On one that does not, a pod may terminate forever, and no group waits for its end. */
+function isAlive(node: any): boolean {
+  const taints: readonly { readonly key: string }[] = node?.spec?.taints ?? [];
+  return node !== undefined && !taints.some(({ key }) => lostTaints.includes(key));
 }

@@ -57,10 +57,10 @@ export class NeedlessPreemptions {
     const { record } = this.#evidence;
     const { obstacles, plans } = this.#options;
     for (const { plan, beneficiary, avoided } of this.#doubtful) {
-      const { process, startedAt, views, key } = plan;
+      const { process, startedAt, views, found, key } = plan;
       const until = startedAt + planTakesMs;
       // What it had planned before was never sent.
-      if (process.wasStopped(startedAt, until)) continue;
+      if (process.wasStopped(startedAt, until) || this.#hasPlanFailed(plan, beneficiary, until)) continue;
       const coming = new Map([
         ...plans.comingOf(process, until, startedAt - planTakesMs),
         ...plans.nominatedBy(process, startedAt, until, beneficiary.priority),
@@ -68,12 +68,24 @@ export class NeedlessPreemptions {
       // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
       const isGone = (pod: PlainPod): boolean =>
         pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
-      const fits = views.every((view) =>
-        isFoundFor(record, beneficiary, view, { coming, isGone, avoided, ...obstacles }),
+      const fits = views.every((view, i) =>
+        isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, ...obstacles }),
       );
       if (fits) this.#evidence.violated('I4', `${process.name} preempted for ${key}, which fitted without that`);
     }
     this.#doubtful = [];
+  }
+
+  /** Reports whether a plan for others, which may have held any capacity when this one began, failed before its Bindings were sent. */
+  #hasPlanFailed({ process, startedAt }: PreemptionPlan, { waiting, priority }: Beneficiary, until: number): boolean {
+    const own = new Set(waiting.map(({ uid }) => uid));
+    return this.#evidence.record.changes.some(({ resource, by, at, object }) => {
+      if (resource !== 'pods' || by !== process.name || at < startedAt || at > until) return false;
+      const pod = plainPod(object);
+      if (own.has(pod.uid) || pod.node !== '' || pod.priority < priority) return false;
+      // Otherwise it says why it could not be bound.
+      return pod.scheduled?.message.includes('nodes are available') === false;
+    });
   }
 
   /** Reports whether the pod has not been terminating for long. */

@@ -110,8 +110,8 @@ export function reservedCapacity(record: StoreRecord, started: ReadonlySet<strin
       .map((loss, i) => {
         const { pod, at, boundMs } = loss;
         // As many as there are members like it, oldest first.
-        const older = own.filter((other, j) => j < i && formOf(other.pod) === formOf(pod)).length;
-        const isBacked = older < seen.filter((sibling) => formOf(sibling) === formOf(pod)).length;
+        const older = own.filter((other, j) => j < i && isLike(pod, other.pod)).length;
+        const isBacked = older < seen.filter((sibling) => isLike(pod, sibling)).length;
         const until = Math.max(at, seenBy) + (isBacked ? graceMs : Math.min(graceMs, boundMs! + lagMs));
         const isOver = until <= now || (isFixed && isTaken(record, loss, past));
         const priority = isStarted ? pod.priority : undefined;
@@ -233,6 +233,11 @@ function mostBoundAtOnce(record: StoreRecord, isCounted: (pod: PlainPod) => bool
     };
   }
   return most;
+}
+
+/** Reports whether the two differ in nothing but their volumes. */
+function isLike(pod: PlainPod, other: PlainPod): boolean {
+  return formOf({ ...pod, claim: undefined }) === formOf({ ...other, claim: undefined });
 }
 
 /** Reports whether the group has bound members, but fewer than it needs. */

@@ -35,12 +35,18 @@ export function isUnchanged(record: StoreRecord, { key, uid, group, waiting }: B
 /** Returns the nodes that the plan reserves, as the nominations that its sender wrote show them; undefined: it wrote none. */
 export function nodesOf(record: StoreRecord, plan: PreemptionPlan): ReadonlySet<string> | undefined {
   const uids = new Set(plan.beneficiary!.waiting.map(({ uid }) => uid));
+  /** uid -> its node when the plan began: nominations are written before the first mark, or soon after */
+  const before = new Map<string, string>();
   const nodes = new Set<string>();
   for (const { resource, by, at, object } of record.changes) {
-    if (resource !== 'pods' || at < plan.startedAt || by !== plan.process.name) continue;
-    const pod = plainPod(object);
-    if (uids.has(pod.uid) && pod.nominatedNode !== '') nodes.add(pod.nominatedNode);
+    if (resource !== 'pods' || by !== plan.process.name) continue;
+    const { uid, nominatedNode } = plainPod(object);
+    if (!uids.has(uid)) continue;
+    if (at < plan.startedAt) before.set(uid, nominatedNode);
+    else nodes.add(nominatedNode);
   }
+  for (const node of before.values()) nodes.add(node);
+  nodes.delete('');
   return nodes.size === 0 ? undefined : nodes;
 }
 

@@ -36,6 +36,8 @@ export interface PreemptionPlan {
   readonly startedAt: number;
   /** The states of the store that it may rest on. */
   readonly views: readonly View[];
+  /** By view: the beneficiary as it shows it; undefined: it waits for no node. */
+  readonly found: readonly (Beneficiary | undefined)[];
   /** uid -> victim */
   readonly victims: Map<string, Victim>;
   firstDeleteAt: number | undefined;
@@ -98,6 +100,8 @@ export class PreemptionRecord {
   readonly #latest = new Map<string, PreemptionPlan>();
   /** process and uid of a pod -> the latest plan in which it is a victim */
   readonly #ofVictim = new Map<string, PreemptionPlan>();
+  /** process and uid of a pod -> its latest patch that sets the mark, or its delete; removed when it takes the mark back */
+  readonly #evictions = new Map<string, Call>();
   /** process -> the Bindings that it has sent */
   readonly #bindings = new Map<Call['process'], Call[]>();
 
@@ -109,6 +113,19 @@ export class PreemptionRecord {
   /** Returns the plan of the victim; undefined: the process has sent no mark with a beneficiary. */
   planOf(process: Call['process'], uid: string): PreemptionPlan | undefined {
     return this.#ofVictim.get(`${process.name} ${uid}`);
+  }
+
+  /**
+   * Returns whether the process evicts the pod: it has sent a delete, or a mark that was not rejected or taken back since. The patch that
+   * takes it back may wait to be sent, but once the beneficiary has a later plan, only that one counts.
+   */
+  isGoing(process: Call['process'], uid: string): boolean {
+    const eviction = this.#evictions.get(`${process.name} ${uid}`);
+    if (eviction?.of !== 'mark') return eviction !== undefined;
+    const { status = 0 } = eviction;
+    if (status >= 400 && status !== 429) return false;
+    const plan = this.planOf(process, uid);
+    return plan === undefined || this.#latest.get(`${process.name} ${plan.key}`) === plan;
   }
 
   /**
@@ -125,6 +142,24 @@ export class PreemptionRecord {
         return [metadata.uid as string, target.name as string];
       }),
     );
+  }
+
+  /** Returns whether the process has sent a Binding for the pod as a member of this group object, or as one of no group. */
+  isComingTo(process: Call['process'], groupUid: string, uid: string): boolean {
+    return (this.#bindings.get(process) ?? []).some(({ request, status = 0 }) => {
+      const { metadata } = JSON.parse(String(request.body));
+      const boundFor = metadata.annotations?.['tutti.dev/pod-group-uid'] ?? groupUid;
+      return metadata.uid === uid && status < 400 && boundFor === groupUid;
+    });
+  }
+
+  /** Reports whether a Binding of the plan's beneficiary to the node was sent since the plan began. */
+  wasTriedOn(node: string, { beneficiary, startedAt }: PreemptionPlan): boolean {
+    const uids = new Set(beneficiary!.waiting.map(({ uid }) => uid));
+    return [...this.#bindings.values()].flat().some(({ sentAt, request }) => {
+      const { metadata, target } = JSON.parse(String(request.body));
+      return sentAt >= startedAt && target.name === node && uids.has(metadata.uid);
+    });
   }
 
   /** Returns the uids of pods of at least this priority that the process nominated in that time, each with its node. */
@@ -145,10 +180,12 @@ export class PreemptionRecord {
   }
 
   /** A mark was sent. Returns its plan, and whether it is the first of it; undefined: it begins no plan. */
-  marked(call: Call, now: number): { readonly plan: PreemptionPlan; readonly isFirst: boolean } | undefined {
+  marked(call: Call): { readonly plan: PreemptionPlan; readonly isFirst: boolean } | undefined {
     const { process } = call;
     const text = readMark(call);
-    if (!text.isTrue) {
+    if (text.isTrue) this.#evictions.set(`${process.name} ${text.uid}`, call);
+    else {
+      this.#evictions.delete(`${process.name} ${text.uid}`);
       const plan = this.planOf(process, text.uid);
       if (plan !== undefined) plan.isCancelled = true;
       return undefined;
@@ -160,7 +197,7 @@ export class PreemptionRecord {
     const name = `${process.name} ${text.for}`;
     const known = this.#latest.get(name);
     const isContinued = known !== undefined && this.#continues(known, text.uid, call.begun.at);
-    const plan = isContinued ? known : this.#begin(call, { key: text.for, isGang: text.isGang }, views, now);
+    const plan = isContinued ? known : this.#begin(call, { key: text.for, isGang: text.isGang }, views);
     if (!isContinued) this.#latest.set(name, plan);
     const victim = plan.victims.get(text.uid);
     if (victim === undefined) plan.victims.set(text.uid, { pod, mark: call, deletes: [] });
@@ -172,6 +209,7 @@ export class PreemptionRecord {
   /** A delete was sent. Returns its plan; undefined: the pod is no victim of this process. */
   deleted(call: Call, now: number): PreemptionPlan | undefined {
     const { uid } = JSON.parse(String(call.request.body)).preconditions ?? {};
+    this.#evictions.set(`${call.process.name} ${uid}`, call);
     const plan = this.planOf(call.process, uid);
     if (plan === undefined) return undefined;
     plan.victims.get(uid)!.deletes.push(call);
@@ -187,10 +225,9 @@ export class PreemptionRecord {
   }
 
   #begin(
-    { process }: Call,
+    { process, begun }: Call,
     named: { readonly key: string; readonly isGang: boolean },
     views: readonly View[],
-    now: number,
   ): PreemptionPlan {
     const coming = this.comingOf(process);
     const found = views.map((view) => beneficiaryIn(this.#record, named, view, (uid) => coming.has(uid)));
@@ -198,8 +235,9 @@ export class PreemptionRecord {
       process,
       key: named.key,
       beneficiary: found.find((each) => each !== undefined),
-      startedAt: now,
+      startedAt: begun.at,
       views,
+      found,
       victims: new Map(),
       firstDeleteAt: undefined,
       isCancelled: false,

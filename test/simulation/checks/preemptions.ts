@@ -37,6 +37,7 @@ export class PreemptionChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #obstacles: Obstacles;
   readonly #isUnclear: string | undefined;
+  readonly #areClocksWrong: () => boolean;
   readonly #needless: NeedlessPreemptions;
   readonly #plans: PreemptionRecord;
   /** plan -> group of which all members go -> uids of these members */
@@ -49,10 +50,12 @@ export class PreemptionChecker implements Checker {
   readonly #calls = new Map<string, Call[]>();
   /** Plans whose capacity was found reserved for too long. */
   readonly #overdue = new Set<PreemptionPlan>();
+  /** Victims of plans that were marked for others of no higher priority. */
+  #takenOver: { readonly earlier: PreemptionPlan; readonly at: number; readonly what: string }[] = [];
 
   /**
    * `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. `areClocksWrong`: returns whether the
-   * scheduler may take pods that are terminating for overdue.
+   * scheduler may be wrong about when pods that are terminating are overdue.
    */
   constructor(
     evidence: Evidence,
@@ -63,6 +66,7 @@ export class PreemptionChecker implements Checker {
     this.#evidence = evidence;
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
+    this.#areClocksWrong = areClocksWrong;
     this.#plans = new PreemptionRecord(evidence.record, isUnclear !== undefined);
     const plans = this.#plans;
     this.tally = new PreemptionTally(plans);
@@ -95,6 +99,7 @@ export class PreemptionChecker implements Checker {
   settled(): number | undefined {
     const { record, now } = this.#evidence;
     this.#needless.lookBack();
+    this.#lookBack();
     for (const pod of podsIn(record)) {
       if (!isMarked(pod) || pod.isLeaving || !isOnNode(pod)) continue;
       this.#violated(`pod ${pod.name} stays, and its mark "${pod.disruption!.message}" too`);
@@ -177,7 +182,7 @@ export class PreemptionChecker implements Checker {
     const text = readMark(call);
     this.#callsOn(process, text.uid).push(call);
     const earlier = this.#plans.planOf(process, text.uid);
-    const marked = this.#plans.marked(call, now());
+    const marked = this.#plans.marked(call);
     const name = podKeyIn(call.request.path);
     if (marked === undefined) {
       const isOther = text.isTrue && text.for === undefined && !this.#isRest(call, text.uid);
@@ -195,7 +200,8 @@ export class PreemptionChecker implements Checker {
     }
     if (beneficiary === undefined) return;
     const { pod } = plan.victims.get(text.uid)!;
-    if (!isOnNode(pod)) this.#violated(`${process.name} preempts ${name}, which it had seen is not bound`);
+    if (!this.#wasBound(call, text.uid))
+      this.#violated(`${process.name} preempts ${name}, which it had seen is not bound`);
     if (pod.priority >= beneficiary.priority)
       this.#violated(
         `${process.name} preempts ${name} of priority ${pod.priority} for ${key} of ${beneficiary.priority}`,
@@ -207,8 +213,33 @@ export class PreemptionChecker implements Checker {
       !this.#isOver(earlier) &&
       earlier.beneficiary !== undefined &&
       earlier.beneficiary.priority >= beneficiary.priority;
-    if (isPromised)
-      this.#violated(`${process.name} preempts ${name} for ${key}, although it makes way for ${earlier.key}`);
+    if (!isPromised) return;
+    const what = `${process.name} preempts ${name} for ${key}, although it makes way for ${earlier.key}`;
+    this.#takenOver.push({ earlier, at: now(), what });
+  }
+
+  /** Checks victims that were taken from other plans: these had ended, although nothing had been sent of that yet. */
+  #lookBack(): void {
+    const { record } = this.#evidence;
+    for (const { earlier, at, what } of this.#takenOver) {
+      const until = at + planTakesMs;
+      if (this.#isUnclear !== undefined || earlier.process.wasStopped(at, until)) continue;
+      const uids = new Set(earlier.beneficiary!.waiting.map(({ uid }) => uid));
+      const hasEnded = record.changes.some(({ resource, object, previous, at: changedAt }) => {
+        if (resource !== 'pods' || previous === undefined || changedAt < at || changedAt > until) return false;
+        return uids.has(plainPod(object).uid) && !isNominated(plainPod(object)) && isNominated(plainPod(previous));
+      });
+      if (!hasEnded) this.#violated(what);
+    }
+    this.#takenOver = [];
+  }
+
+  /** Reports whether the pod was on a node by a state on which the sender may have decided. */
+  #wasBound({ begun, views, request }: Call, uid: string): boolean {
+    return [begun.seen, ...views].some(({ pods }) => {
+      const object = this.#evidence.record.get('pods', podKeyIn(request.path), pods);
+      return object !== undefined && plainPod(object).uid === uid && isOnNode(plainPod(object));
+    });
   }
 
   /** Reports whether the plan may have ended before now. */
@@ -250,12 +281,14 @@ export class PreemptionChecker implements Checker {
     const { process } = call;
     const name = podKeyIn(call.request.path);
     const { uid = '' } = JSON.parse(String(call.request.body)).preconditions ?? {};
+    const isRepeated = this.#callsOn(process, uid).some(({ request }) => request.method === 'DELETE');
     this.#callsOn(process, uid).push(call);
     const plan = this.#plans.planOf(process, uid);
     const isFirst = plan?.firstDeleteAt === undefined;
     this.#plans.deleted(call, now());
     if (plan === undefined) {
-      if (!this.#isRest(call, uid)) this.#violated(`${process.name} deletes ${name}, which it had not marked`);
+      if (!isRepeated && !this.#isRest(call, uid))
+        this.#violated(`${process.name} deletes ${name}, which it had not marked`);
       return;
     }
     for (const [victim, { pod }] of plan.victims) {
@@ -275,7 +308,7 @@ export class PreemptionChecker implements Checker {
     const coming = this.#plans.comingOf(process);
     // It may count on what the victims of other plans leave.
     const isGone = ({ uid, isLeaving }: PlainPod): boolean =>
-      isLeaving || victims.has(uid) || this.#plans.planOf(process, uid)?.isCancelled === false;
+      isLeaving || victims.has(uid) || this.#plans.isGoing(process, uid);
     if (all.every((view) => isImpossibleFor(record, beneficiary, view, { coming, isGone, ...this.#obstacles })))
       this.#violated(`${process.name} deletes pods for ${key}, which does not fit without them either`);
     const groups = new Set([...victims.values()].flatMap(({ pod }) => pod.group ?? []));
@@ -297,11 +330,9 @@ export class PreemptionChecker implements Checker {
     const group = groupNamed(record, name, view);
     if (group === undefined) return [];
     const tally = tallyOf(group, podsIn(record, view));
-    const coming = this.#plans.comingOf(process);
-    const bound = [...tally.bound, ...tally.open.filter(({ uid }) => coming.has(uid))];
-    const isGoing = ({ uid }: PlainPod): boolean => {
-      return victims.has(uid) || this.#plans.planOf(process, uid)?.isCancelled === false;
-    };
+    const coming = tally.open.filter(({ uid }) => this.#plans.isComingTo(process, group.uid, uid));
+    const bound = [...tally.bound, ...coming];
+    const isGoing = ({ uid }: PlainPod): boolean => victims.has(uid) || this.#plans.isGoing(process, uid);
     const going = bound.filter(isGoing);
     const stays = bound.length - going.length;
     const counted = stays + (started.has(group.uid) ? tally.succeeded : 0);
@@ -317,18 +348,23 @@ export class PreemptionChecker implements Checker {
     return waiting.some(({ key, uid }) => {
       const object = record.get('pods', key);
       const pod = object && plainPod(object);
-      return pod?.uid === uid && pod.node === '' && pod.nominatedNode !== '';
+      return pod?.uid === uid && isNominated(pod);
     });
   }
 
-  /** Returns since when all of its nominations stand. A scheduler does not take back those of other components. */
+  /** Returns since when the nominations stand that a scheduler wrote; it does not take back those of other components. Infinity: none does. */
   #nominatedSince({ waiting }: Beneficiary): number {
-    const uids = new Set(waiting.map(({ uid }) => uid));
-    const latest = this.#evidence.record.changes.findLast(({ resource, object, previous }) => {
-      if (resource !== 'pods' || previous === undefined || !uids.has(plainPod(object).uid)) return false;
-      return plainPod(object).nominatedNode !== plainPod(previous).nominatedNode;
+    const { record } = this.#evidence;
+    const since = waiting.flatMap(({ key, uid }) => {
+      const object = record.get('pods', key);
+      if (object === undefined || plainPod(object).uid !== uid || !isNominated(plainPod(object))) return [];
+      const latest = record.changes.findLast((change) => {
+        if (change.uid !== uid || change.previous === undefined) return false;
+        return plainPod(change.object).nominatedNode !== plainPod(change.previous).nominatedNode;
+      });
+      return latest?.by.startsWith('scheduler') === true ? [latest.at] : [];
     });
-    return latest?.by.startsWith('scheduler') === true ? latest.at : Infinity;
+    return since.length === 0 ? Infinity : Math.max(...since);
   }
 
   /** Returns when the beneficiary must give up at the latest, by the deletes that were accepted so far. */
@@ -349,7 +385,7 @@ export class PreemptionChecker implements Checker {
       const object = record.get('pods', pod.key);
       return pod.uid === changed || (object !== undefined && plainPod(object).uid === pod.uid);
     });
-    if (!process.isAlive || process.isPaused || !isStuck || !this.#isNominated(beneficiary!)) return;
+    if (!process.isAlive || process.isPaused || !isStuck || this.#areClocksWrong()) return;
     // It may wait again, for pods that terminate anyway.
     if (this.#nominatedSince(beneficiary!) > plan.startedAt + planTakesMs) return;
     if (this.#waitsWithOthers(plan)) return;
@@ -388,7 +424,9 @@ export class PreemptionChecker implements Checker {
   #didNotStart(plan: PreemptionPlan): void {
     const { record, promptFrom } = this.#evidence;
     const { forbiddenNode } = this.#obstacles;
-    const isRejected = forbiddenNode !== undefined && nodesOf(record, plan)?.has(forbiddenNode) !== false;
+    const isRejected =
+      forbiddenNode !== undefined &&
+      (nodesOf(record, plan)?.has(forbiddenNode) !== false || this.#plans.wasTriedOn(forbiddenNode, plan));
     const why =
       whyEnded(record, plan) ??
       (promptFrom() > plan.startedAt ? 'a fault struck' : isRejected ? 'a node rejects all Bindings' : this.#isUnclear);
@@ -396,4 +434,9 @@ export class PreemptionChecker implements Checker {
       this.#violated(`pods were evicted for ${plan.key}, which did not start, and nothing explains it`);
     else this.#evidence.excused(`a beneficiary did not start: ${why}`);
   }
+}
+
+/** Reports whether the pod waits for a node on which capacity is reserved for it. */
+function isNominated({ node, nominatedNode }: PlainPod): boolean {
+  return node === '' && nominatedNode !== '';
 }

@@ -1,3 +1,4 @@
+import { podKeyIn } from '../world/call.ts';
 import type { Call } from '../world/call.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Committed } from '../world/record.ts';
@@ -30,8 +31,10 @@ export class PriorityChecker implements Checker {
   readonly #begun = new Set<string>();
   /** Times at which something changed that scheduling reads, other than by a scheduler. */
   readonly #changes: number[] = [];
-  /** uid of a pod -> when its latest Binding was sent */
-  readonly #bindingAt = new Map<string, number>();
+  /** uid of a pod -> its latest Binding */
+  readonly #bindings = new Map<string, { readonly at: number; readonly node: string }>();
+  /** namespace/name of a pod -> when its latest verdict was sent */
+  readonly #judgedAt = new Map<string, number>();
   /** All that may cause an attempt; `added`: uid of the pod or name of the group to which a new object belongs. */
   readonly #events: { readonly at: number; readonly added: string | undefined }[] = [];
 
@@ -54,11 +57,12 @@ export class PriorityChecker implements Checker {
   }
 
   sent(call: Call): void {
+    if (call.of === 'verdict') this.#judgedAt.set(podKeyIn(call.request.path), this.#evidence.now());
     if (call.of !== 'bind') return;
     const { record, started } = this.#evidence;
     this.#events.push({ at: this.#evidence.now(), added: undefined });
     const { metadata, target } = JSON.parse(String(call.request.body));
-    this.#bindingAt.set(metadata.uid, this.#evidence.now());
+    this.#bindings.set(metadata.uid, { at: this.#evidence.now(), node: target.name });
     const plan: string = metadata.annotations?.['tutti.dev/plan'] ?? metadata.uid;
     if (this.#begun.has(plan)) return;
     this.#begun.add(plan);
@@ -79,7 +83,7 @@ export class PriorityChecker implements Checker {
       if ((name !== undefined && group === undefined) || missing <= 0 || missing > waiting.length) continue;
       if (!this.#isRanked(waiting, missing) || respectedBy(waiting, reserved).length > 0) continue;
       const open = closed(nodes, barredFor(barred, waiting));
-      const others = takenCapacity(pods.filter((pod) => !waiting.includes(pod)));
+      const others = this.#takenBesides(waiting, pods, taken);
       const fits = (placed: readonly (readonly [PlainPod, string])[]): boolean =>
         new PlainCapacity(open, placed, surroundings).isFound(waiting, missing) === true;
       if (!fits(others) || fits([...others, [taken, target.name]])) continue;
@@ -89,6 +93,21 @@ export class PriorityChecker implements Checker {
         `${call.process.name} binds ${taken.name} of priority ${taken.priority} to ${target.name}, which ${who} of priority ${waiting[0]!.priority} needs and fits`,
       );
     }
+  }
+
+  /** Returns what uses capacity besides these pods: also pods of no lower priority whose Bindings were sent before that of `pod`. */
+  #takenBesides(
+    waiting: readonly PlainPod[],
+    pods: readonly PlainPod[],
+    pod: PlainPod,
+  ): readonly (readonly [PlainPod, string])[] {
+    const others = pods.filter((other) => !waiting.includes(other));
+    const lowest = Math.min(...waiting.map(({ priority }) => priority));
+    const coming = others.flatMap((other) => {
+      const sent = isOpen(other) && other !== pod && other.priority >= lowest && this.#bindings.get(other.uid);
+      return sent ? [[other, sent.node] as const] : [];
+    });
+    return [...takenCapacity(others), ...coming];
   }
 
   /** Returns the members of each entity of a higher priority, by group or alone. */
@@ -103,7 +122,7 @@ export class PriorityChecker implements Checker {
   #isRanked(waiting: readonly PlainPod[], missing: number): boolean {
     const { record, now, promptFrom } = this.#evidence;
     // A failed Binding is an error, which costs a back-off even if capacity is released.
-    if (waiting.some(({ uid }) => now() - (this.#bindingAt.get(uid) ?? -Infinity) < rankedMs)) return false;
+    if (waiting.some(({ uid }) => now() - (this.#bindings.get(uid)?.at ?? -Infinity) < rankedMs)) return false;
     const quietFor = (ms: number): number | undefined =>
       this.#changes.findLast((at, i) => at - (this.#changes[i - 1] ?? 0) > ms);
     const onceAt = quietFor(rankedOnceMs);
@@ -111,6 +130,9 @@ export class PriorityChecker implements Checker {
     const first = isOnce ? onceAt : quietFor(rankedMs);
     if (first === undefined || this.#changes.at(-1)! - first > terminatesMs || first - promptFrom() < rankedMs)
       return false;
+    // It may have been tried again for no reason that the store shows.
+    const backOffMs = isOnce ? rankedOnceMs : rankedMs;
+    if (waiting.some(({ key }) => first - (this.#judgedAt.get(key) ?? -Infinity) < backOffMs)) return false;
     // Each release but the last may cost a back-off, because it is too little.
     const releases = record.changes.filter(({ type, at, object, resource }) => {
       return resource === 'pods' && type === 'DELETED' && at >= first && plainPod(object).node !== '';

@@ -34,7 +34,7 @@ export class Faults {
   readonly #once = new Set<Fault>();
   /** name -> how often it has struck */
   readonly struck = new Map<string, number>();
-  /** Time of the latest strike. */
+  /** When the latest strike is over: a pause or a delay lasts for its time. */
   lastAt = 0;
 
   constructor({ seed, faults }: Scenario, calmFrom: number) {
@@ -113,7 +113,7 @@ export class Faults {
 
   #strikes<Kind>(fault: Fault, struck: Struck<Kind>, now: number): Struck<Kind> {
     this.note(nameOf(fault));
-    this.lastAt = Math.max(this.lastAt, now);
+    this.lastAt = Math.max(this.lastAt, now + struck.ms);
     return struck;
   }
 }
