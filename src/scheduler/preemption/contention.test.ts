@@ -47,6 +47,22 @@ describe('a victim that two preemptions evict', () => {
   });
 });
 
+it('a plan that was withdrawn does not tear a group, one member of which terminates with its mark', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 2);
+  story.group('low', 2);
+  story.members('low', 2, { nodeName: 'a' });
+  story.holds = (verb) => verb === 'delete';
+  story.pod('high', { cpu: 2, priority: 1000 });
+  await story.run();
+  story.change('low-0', { deleting: true });
+  story.remove('high');
+  await story.release();
+  story.change('low-0', { labels: { seen: 'again' } });
+  await story.after(10);
+  expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'unmark low-1']);
+});
+
 it('a mark waits until an earlier one was taken back, although that has not been sent', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 1);

@@ -143,7 +143,7 @@ export class OngoingPreemptions {
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
     let count = 0;
-    for (const uid of this.victims.uids) if (!this.#awaited.has(uid)) count++;
+    for (const uid of this.victims.uids) if (!this.#awaited.has(uid) && this.victims.has(uid)) count++;
     return count;
   }
 
