@@ -285,11 +285,13 @@ export class OngoingPreemptions {
     }
   }
 
-  /** Marks may take long, and another component may have bound pods to the nodes of the plan in the meantime. */
+  /** Marks may take long. In the meantime, pods may have ended on the nodes of the plan, or another component may have bound some to them. */
   #mayEvict(ongoing: OngoingPreemption): boolean {
-    const isUnchanged = this.#fit.generationOf(ongoing.plan) === ongoing.generation;
-    if (isUnchanged || this.#fit.stillFits(ongoing) || this.#fit.fitsWithout(ongoing) !== undefined) return true;
-    this.end(ongoing, { outcome: 'abandoned', note: 'its nodes have changed, and it would no longer fit' });
+    if (this.#fit.generationOf(ongoing.plan) === ongoing.generation) return true;
+    const needsVictims = !this.#fit.fitsBeside(ongoing);
+    if (needsVictims && (this.#fit.stillFits(ongoing) || this.#fit.fitsWithout(ongoing) !== undefined)) return true;
+    const why = needsVictims ? 'it would no longer fit' : 'it fits without evictions';
+    this.end(ongoing, { outcome: 'abandoned', note: `its nodes have changed, and ${why}` });
     return false;
   }
 

@@ -151,6 +151,21 @@ it('nothing is deleted if another component has taken the capacity while the mar
   expect(story.reserved).toEqual({});
 });
 
+it('nothing is deleted if other pods have ended while the marks were written', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 4);
+  for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a', priority: -1 });
+  story.pod('other', { cpu: 2, nodeName: 'a' });
+  story.pod('high', { cpu: 2, priority: 1000 });
+  story.holds = (verb, name) => verb === 'mark' && name === 'old-1';
+  await story.run();
+  story.remove('other');
+  await story.release();
+  await story.after(2);
+  expect(story.sent).toEqual(['mark old-0', 'mark old-1', 'unmark old-0', 'unmark old-1']);
+  expect(story.bound).toMatchObject({ high: 'a' });
+});
+
 it('a member that leaves a lost node after an eviction does not count towards the quorum', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.group('low', 2);

@@ -27,20 +27,17 @@ export class PlanFit {
   }
 
   /** Returns whether the plan still fits once the pods that it waits for, and `leaving`, are gone. True if that cannot be checked. */
-  stillFits({ schedulingEntity, plan, waitingUids }: ReservedPlan, leaving: readonly Pod[] = []): boolean {
-    const { cluster, dryRuns, profiles } = this.#intake;
-    const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
-      const pod = cluster.openPod(uid);
-      // Like its reservations, each member has the priority of the plan: it must not rely on capacity that is reserved with more.
-      return pod === undefined ? [] : [{ pod: { ...pod, priority: Math.min(pod.priority, plan.priority) }, nodeName }];
-    });
-    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leaving];
-    try {
-      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
-    } catch (error) {
-      this.#logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
-      return true;
-    }
+  stillFits(reserved: ReservedPlan, leaving: readonly Pod[] = []): boolean {
+    return this.#fits(reserved, leaving) !== false;
+  }
+
+  /** Returns whether the plan fits beside its victims, except those that leave in any case. */
+  fitsBeside(ongoing: OngoingPreemption): boolean {
+    const { schedulingEntity, plan } = ongoing;
+    const { cluster } = this.#intake;
+    const leaves = (uid: string): boolean => !ongoing.evicts(uid) || cluster.pod(uid)?.deleting === true;
+    const waitingUids = new Set([...ongoing.waitingUids].filter(leaves));
+    return this.#fits({ schedulingEntity, plan, waitingUids }, []) === true;
   }
 
   /**
@@ -65,5 +62,22 @@ export class PlanFit {
       (latest, { nodeName }) => Math.max(latest, cluster.node(nodeName)?.generation ?? Infinity),
       0,
     );
+  }
+
+  /** Undefined: that cannot be checked. */
+  #fits({ schedulingEntity, plan, waitingUids }: ReservedPlan, leaving: readonly Pod[]): boolean | undefined {
+    const { cluster, dryRuns, profiles } = this.#intake;
+    const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
+      const pod = cluster.openPod(uid);
+      // Like its reservations, each member has the priority of the plan: it must not rely on capacity that is reserved with more.
+      return pod === undefined ? [] : [{ pod: { ...pod, priority: Math.min(pod.priority, plan.priority) }, nodeName }];
+    });
+    const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leaving];
+    try {
+      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
+    } catch (error) {
+      this.#logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
+      return undefined;
+    }
   }
 }
