@@ -1,6 +1,7 @@
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Evidence } from './evidence.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import type { Past } from './plain-losses.ts';
 import { plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { isFoundFor } from './preemption-fit.ts';
@@ -8,6 +9,8 @@ import type { Beneficiary, PreemptionPlan, PreemptionRecord } from './preemption
 
 /** A pod that takes longer than this to terminate may be one that does not end in time. */
 const promptlyMs = 20_000;
+/** Longest time that an attempt takes. */
+const slackMs = 1_000;
 /** Longest time from the moment in which a plan takes capacity until its Bindings are sent. */
 export const planTakesMs = 12_000;
 /** A plan, and where its sender could not count on capacity when it began. */
@@ -47,8 +50,10 @@ export class NeedlessPreemptions {
     if (obstacles.forbiddenNode !== undefined) return;
     const { waiting, group } = beneficiary;
     const past = pastOf(this.#evidence);
-    const isReserved = reservedCapacity(record, started, past).some((kept) => kept.group !== group?.name);
-    if (isUnclear !== undefined || isReserved || areClocksWrong()) return;
+    const isReserved = [undefined, ...plan.views].some((view) =>
+      reservedCapacity(record, started, past, view).some((kept) => kept.group !== group?.name),
+    );
+    if (isUnclear !== undefined || isReserved || areClocksWrong() || this.#haveNewClaims(waiting, past)) return;
     this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
   }
 
@@ -58,22 +63,33 @@ export class NeedlessPreemptions {
     const { obstacles, plans } = this.#options;
     for (const { plan, beneficiary, avoided } of this.#doubtful) {
       const { process, startedAt, views, found, key } = plan;
+      // It has noticed that in time.
+      if (plan.firstDeleteAt === undefined) continue;
       const until = startedAt + planTakesMs;
       // What it had planned before was never sent.
       if (process.wasStopped(startedAt, until) || this.#hasPlanFailed(plan, beneficiary, until)) continue;
-      const coming = new Map([
-        ...plans.comingOf(process, until, startedAt - planTakesMs),
-        ...plans.nominatedBy(process, startedAt, until, beneficiary.priority),
-      ]);
+      const bindings = plans.comingOf(process, until, startedAt - planTakesMs);
       // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
       const isGone = (pod: PlainPod): boolean =>
         pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
-      const fits = views.every((view, i) =>
-        isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, ...obstacles }),
-      );
+      const fits = views.every((view, i) => {
+        const coming = new Map([...bindings, ...plans.nominatedBy(process, view, until, beneficiary.priority)]);
+        return isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, ...obstacles });
+      });
       if (fits) this.#evidence.violated('I4', `${process.name} preempted for ${key}, which fitted without that`);
     }
     this.#doubtful = [];
+  }
+
+  /** Reports whether the scheduler may not know the claims of these pods yet. It receives claims and pods by different watches. */
+  #haveNewClaims(pods: readonly PlainPod[], { now, lagMs }: Past): boolean {
+    const claims = new Set(pods.map(({ claim }) => claim));
+    return this.#evidence.record.changes.some(
+      ({ resource, key, at }) =>
+        resource === 'persistentvolumeclaims' &&
+        claims.has(key.slice(key.indexOf('/') + 1)) &&
+        now - at < lagMs + slackMs,
+    );
   }
 
   /** Reports whether a plan for others, which may have held any capacity when this one began, failed before its Bindings were sent. */

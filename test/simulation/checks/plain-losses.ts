@@ -3,6 +3,7 @@ import type { StoreRecord } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 import { formOf, templateOf } from './plain-fit.ts';
 import { groupNamed, nodeNamed, podsIn, tallyOf } from './plain-group.ts';
+import type { View } from './plain-group.ts';
 import { hasEnded, isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
@@ -83,11 +84,16 @@ const longestGraceMs = 300_000;
  * - until others use the capacity. Checked only if the capacity of the group's lost members must be reserved on their own nodes.
  *
  * The grace starts when the scheduler sees a loss. Not checked: that the limit of the namespace looks back only to the time when it last had
- * no reservation.
+ * no reservation. `view`: which members the scheduler has seen of what the groups have now.
  */
-export function reservedCapacity(record: StoreRecord, started: ReadonlySet<string>, past: Past): ReservedCapacity[] {
+export function reservedCapacity(
+  record: StoreRecord,
+  started: ReadonlySet<string>,
+  past: Past,
+  view?: View,
+): ReservedCapacity[] {
   const { now, seenBy, lagMs, knownFrom, isStartMissed } = past;
-  const pods = podsIn(record);
+  const pods = podsIn(record, view);
   const boundAt = boundTimes(record, knownFrom);
   const losses = lossesIn(record, boundAt).filter(({ boundMs }) => boundMs !== undefined);
   const byGroup = Map.groupBy(losses, ({ pod }) => pod.group);

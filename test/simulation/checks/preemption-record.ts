@@ -162,14 +162,18 @@ export class PreemptionRecord {
     });
   }
 
-  /** Returns the uids of pods of at least this priority that the process nominated in that time, each with its node. */
-  nominatedBy(process: Call['process'], from: number, until: number, priority: number): ReadonlyMap<string, string> {
+  /**
+   * Returns the uids of pods of at least this priority that the process nominated after the view and until then, each with its first node
+   * there. It knew its nominations before they came back by the watch.
+   */
+  nominatedBy(process: Call['process'], after: View, until: number, priority: number): ReadonlyMap<string, string> {
     const nominated = new Map<string, string>();
-    for (const { resource, by, at, object, previous } of this.#record.changes) {
-      if (resource !== 'pods' || by !== process.name || at < from || at > until || previous === undefined) continue;
+    for (const { resource, by, at, version, object, previous } of this.#record.changes) {
+      if (resource !== 'pods' || by !== process.name || version <= after.pods || at > until) continue;
+      if (previous === undefined) continue;
       const pod = plainPod(object);
       const isNew = pod.nominatedNode !== '' && pod.nominatedNode !== plainPod(previous).nominatedNode;
-      if (isNew && pod.priority >= priority) nominated.set(pod.uid, pod.nominatedNode);
+      if (isNew && pod.priority >= priority && !nominated.has(pod.uid)) nominated.set(pod.uid, pod.nominatedNode);
     }
     return nominated;
   }

@@ -192,6 +192,7 @@ describe('PreemptionChecker', () => {
     const fits = full();
     fits.node('b', 1);
     fits.mark('low');
+    fits.delete('low');
     expect(fits.settle()).toContain('scheduler-1 preempted for default/high, which fitted without that');
     const never = full();
     never.pod('other', { node: 'a' });
