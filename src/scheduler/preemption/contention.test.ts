@@ -47,6 +47,28 @@ describe('a victim that two preemptions evict', () => {
   });
 });
 
+it('a preemption that ends because another one is displaced does not wait for the victims of a third', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 6);
+  story.pod('old', { cpu: 2, nodeName: 'a' });
+  story.holds = (verb) => verb === 'delete';
+  for (const [name, cpu, priority] of [
+    ['first', 5, 100],
+    ['second', 1, 50],
+  ] as const) {
+    story.pod(name, { cpu, priority });
+    await story.run();
+  }
+  expect(story.reserved).toEqual({ first: 'a', second: 'a' });
+  story.pod('lowest', { cpu: 2, nodeName: 'a', priority: -1 });
+  story.pod('highest', { cpu: 4, priority: 1000 });
+  await story.run();
+  expect(story.reserved).toEqual({ highest: 'a' });
+  story.remove('old');
+  await story.after(1000);
+  expect(story.bound).toMatchObject({ highest: 'a' });
+});
+
 it('a plan that was withdrawn does not tear a group, one member of which terminates with its mark', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 2);

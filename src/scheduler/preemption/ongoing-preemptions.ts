@@ -211,7 +211,9 @@ export class OngoingPreemptions {
       }
     }
     for (const ongoing of hit) {
-      if (ongoing.isBeingBound || this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;
+      // The end of another one may have ended it.
+      if (ongoing.state.kind === 'ended' || ongoing.isBeingBound) continue;
+      if (this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;
       this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
     }
   }
