@@ -50,6 +50,9 @@ const marksTakeMs = 500;
 /** The same if marks wait in the rate limiter. */
 const limitedMarksTakeMs = 30_000;
 
+/** The pod is gone, another one has its name, or the patch is repeated. */
+const noRefusals: ReadonlySet<number> = new Set([404, 409, 429]);
+
 export interface MarkText {
   /** namespace/name of the beneficiary; undefined: the sender continues what an earlier process began. */
   readonly for: string | undefined;
@@ -115,17 +118,18 @@ export class PreemptionRecord {
     return this.#ofVictim.get(`${process.name} ${uid}`);
   }
 
-  /**
-   * Returns whether the process evicts the pod: it has sent a delete, or a mark that was not rejected or taken back since. The patch that
-   * takes it back may wait to be sent, but once the beneficiary has a later plan, only that one counts.
-   */
+  /** Returns whether the process evicts the pod: it has sent a delete, or a mark that was not rejected or taken back since. */
   isGoing(process: Call['process'], uid: string): boolean {
     const eviction = this.#evictions.get(`${process.name} ${uid}`);
-    if (eviction?.of !== 'mark') return eviction !== undefined;
-    const { status = 0 } = eviction;
-    if (status >= 400 && status !== 429) return false;
+    const { status = 0 } = eviction ?? {};
+    return eviction !== undefined && (eviction.of !== 'mark' || status < 400 || noRefusals.has(status));
+  }
+
+  /** Reports whether the process may have given up the plan to evict the pod: the beneficiary has a later one. The patch that takes the mark back may wait. */
+  mayBeGivenUp(process: Call['process'], uid: string): boolean {
     const plan = this.planOf(process, uid);
-    return plan === undefined || this.#latest.get(`${process.name} ${plan.key}`) === plan;
+    const isMarked = this.#evictions.get(`${process.name} ${uid}`)?.of === 'mark';
+    return isMarked && plan !== undefined && this.#latest.get(`${process.name} ${plan.key}`) !== plan;
   }
 
   /**

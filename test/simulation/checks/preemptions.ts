@@ -332,7 +332,8 @@ export class PreemptionChecker implements Checker {
     const tally = tallyOf(group, podsIn(record, view));
     const coming = tally.open.filter(({ uid }) => this.#plans.isComingTo(process, group.uid, uid));
     const bound = [...tally.bound, ...coming];
-    const isGoing = ({ uid }: PlainPod): boolean => victims.has(uid) || this.#plans.isGoing(process, uid);
+    const isGoing = ({ uid }: PlainPod): boolean =>
+      victims.has(uid) || (this.#plans.isGoing(process, uid) && !this.#plans.mayBeGivenUp(process, uid));
     const going = bound.filter(isGoing);
     const stays = bound.length - going.length;
     const counted = stays + (started.has(group.uid) ? tally.succeeded : 0);
