@@ -740,7 +740,7 @@ export const mutations: readonly Mutation[] = [
     name: 'plan-is-not-displaced',
     why: 'A preemption goes on although a higher priority has taken its capacity.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: 'if (ongoing.isBeingBound || this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;',
+    find: "if (ongoing.state.kind === 'ended' || ongoing.isBeingBound) continue;",
     replace: 'if (ongoing.plan !== undefined) continue;',
     // It evicts in vain. The checkers cannot tell when the displaced plan had to end.
     test: {
