@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/message-of.ts';
+import { Multimap } from '../../base/multimap.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
 import { Status } from '../../framework/status.ts';
 import type { BindingPlan, NodeAssignment } from './binding-plan.ts';
@@ -36,7 +37,7 @@ export class PluginWaits {
   /** Plans with a member that waits on Permit. */
   readonly #onPermit = new Set<BindingPlan>();
   /** group key -> its plans that wait for Permit or PreBind */
-  readonly #waiting = new Map<string, Set<WaitingPlan>>();
+  readonly #waiting = new Multimap<string, WaitingPlan>();
 
   constructor(options: PluginWaitsOptions) {
     this.#options = options;
@@ -49,7 +50,7 @@ export class PluginWaits {
 
   /** The group or one of its members has changed. Gives up waiting plans that can no longer bind any member. */
   reconcile(groupKey: string): void {
-    for (const { plan, giveUp } of this.#waiting.get(groupKey) ?? []) {
+    for (const { plan, giveUp } of this.#waiting.of(groupKey)) {
       const why = this.#options.whyHopeless(plan);
       if (why !== undefined) giveUp(why);
     }
@@ -57,7 +58,7 @@ export class PluginWaits {
 
   /** Ends the wait of the plan. */
   giveUp(plan: BindingPlan, why: Status): void {
-    for (const waiting of this.#waiting.get(keyOf(plan)) ?? []) if (waiting.plan === plan) waiting.giveUp(why);
+    for (const waiting of this.#waiting.of(keyOf(plan))) if (waiting.plan === plan) waiting.giveUp(why);
   }
 
   /**
@@ -69,16 +70,13 @@ export class PluginWaits {
     const givenUp = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
     const key = keyOf(plan);
-    const ofGroup = this.#waiting.get(key) ?? new Set();
-    this.#waiting.set(key, ofGroup);
     const waiting = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
-    ofGroup.add(waiting);
+    this.#waiting.add(key, waiting);
     // A large plan begins to wait in a later turn, and the group may have changed in the meantime.
     const why = this.#options.whyHopeless(plan);
     if (why !== undefined) waiting.giveUp(why);
     const rejected = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
-    ofGroup.delete(waiting);
-    if (ofGroup.size === 0) this.#waiting.delete(key);
+    this.#waiting.delete(key, waiting);
     return rejected;
   }
 
