@@ -7,9 +7,9 @@ import type { BindingPlan, NodeAssignment } from './binding-plan.ts';
 
 /**
  * Returns why an assignment no longer matches its plan, or undefined if it still does. The pod must exist and be assumed on its node, and its
- * group must be the one that it was planned for, also for a member beyond the quorum, which is planned alone and only while the group is started.
- * A group that has not started needs at least minMember bound or planned members, so that no member is bound and left alone. `failed`: failed assignments that the cluster cache may still count as
- * planned.
+ * group must be the one that it was planned for. That also holds for a member beyond the quorum, which is planned alone and only while the
+ * group is started. A group that has not started needs at least minMember bound or planned members, so that no member is bound and left alone.
+ * `failed`: failed assignments that the cluster cache may still count as planned.
  */
 export function stillHolds(
   cluster: Cluster,

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
-it('a victim that fails before its mark is sent gets none, and the others are evicted', async () => {
+/** Pod `high` evicts both pods of the node. The mark of `old-1` has not been sent yet. */
+async function betweenMarks(): Promise<PreemptionStory> {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 2);
   for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a' });
   story.pod('high', { cpu: 2, priority: 1000 });
   story.holds = (verb, name) => verb === 'mark' && name === 'old-1';
   await story.run();
+  return story;
+}
+
+it('a victim that fails before its mark is sent gets none, and the others are evicted', async () => {
+  const story = await betweenMarks();
   story.change('old-1', { phase: 'Failed' });
   await story.release();
   expect(story.sent).toEqual(['mark old-0', 'delete old-0']);
@@ -139,12 +145,7 @@ it('a lost member of a started group does not reserve the capacity for which a p
 });
 
 it('nothing is deleted if another component has taken the capacity while the marks were written', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a' });
-  story.pod('high', { cpu: 2, priority: 1000 });
-  story.holds = (verb, name) => verb === 'mark' && name === 'old-1';
-  await story.run();
+  const story = await betweenMarks();
   story.pod('other', { nodeName: 'a', priority: 2000 });
   await story.release();
   expect(story.sent).toEqual(['mark old-0', 'mark old-1', 'unmark old-0', 'unmark old-1']);

@@ -125,7 +125,10 @@ export class PreemptionRecord {
     return eviction !== undefined && (eviction.of !== 'mark' || status < 400 || noRefusals.has(status));
   }
 
-  /** Reports whether the process may have given up the plan to evict the pod: the beneficiary has a later one. The patch that takes the mark back may wait. */
+  /**
+   * Reports whether the process may have given up the plan to evict the pod, because the beneficiary has a later one. The patch that takes the
+   * mark back may wait.
+   */
   mayBeGivenUp(process: Call['process'], uid: string): boolean {
     const plan = this.planOf(process, uid);
     const isMarked = this.#evictions.get(`${process.name} ${uid}`)?.of === 'mark';
