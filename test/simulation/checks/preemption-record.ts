@@ -207,7 +207,7 @@ export class PreemptionRecord {
     if (pod === undefined) return undefined;
     const name = `${process.name} ${text.for}`;
     const known = this.#latest.get(name);
-    const isContinued = known !== undefined && this.#continues(known, text.uid, call.begun.at);
+    const isContinued = known !== undefined && this.#continues(known, text.uid, call);
     const plan = isContinued ? known : this.#begin(call, { key: text.for, isGang: text.isGang }, views);
     if (!isContinued) this.#latest.set(name, plan);
     const victim = plan.victims.get(text.uid);
@@ -228,11 +228,12 @@ export class PreemptionRecord {
     return plan;
   }
 
-  #continues(plan: PreemptionPlan, uid: string, begunAt: number): boolean {
+  #continues(plan: PreemptionPlan, uid: string, { begun, request }: Call): boolean {
     if (plan.isCancelled || plan.firstDeleteAt !== undefined) return false;
     const latest = Math.max(...[...plan.victims.values()].map(({ mark }) => mark.begun.at));
-    const known = plan.victims.get(uid);
-    return begunAt - latest < this.#marksTakeMs || (known !== undefined && known.mark.status === undefined);
+    const known = plan.victims.get(uid)?.mark;
+    const isRepeated = known !== undefined && (known.status === undefined || known.request.body === request.body);
+    return isRepeated || begun.at - latest < this.#marksTakeMs;
   }
 
   #begin(
