@@ -128,20 +128,55 @@ it('two entities wait for a victim that is not evicted after all: one fits besid
   expect(Object.keys(story.bound)).toContain('small');
 });
 
-it('a lost member of a started group does not reserve the capacity for which a pod of its priority has waited', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  for (const name of ['a', 'b']) story.node(name, 1);
-  story.group('old', 2);
-  story.members('old', 2);
-  await story.run();
-  story.change('old-0', { deleting: true });
-  story.pod('next');
-  await story.run();
-  const node = story.stored('old-0')!.nodeName;
-  expect(story.reserved).toEqual({ next: node });
-  story.remove('old-0');
-  await story.run();
-  expect(story.bound).toMatchObject({ next: node });
+describe('a terminating member of a started group', () => {
+  async function startedGang(minMember: number): Promise<PreemptionStory> {
+    const story = new PreemptionStory('DefaultPreemption');
+    for (const name of ['a', 'b', 'c']) story.node(name, 1);
+    story.group('old', minMember);
+    story.members('old', 3);
+    await story.run();
+    return story;
+  }
+
+  it('keeps its capacity for its replacement: no pod of its priority waits for it', async () => {
+    const story = await startedGang(3);
+    story.change('old-0', { deleting: true });
+    story.pod('next');
+    await story.run();
+    expect(story.reserved).toEqual({});
+    story.remove('old-0');
+    await story.run();
+    expect(Object.keys(story.bound)).not.toContain('next');
+    story.pod('old-again', { group: 'old' });
+    await story.run();
+    expect(Object.keys(story.bound)).toContain('old-again');
+  });
+
+  it('is awaited by a pod of higher priority', async () => {
+    const story = await startedGang(3);
+    story.change('old-0', { deleting: true });
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    const node = story.stored('old-0')!.nodeName;
+    expect(story.sent).toEqual([]);
+    expect(story.reserved).toEqual({ high: node });
+    story.remove('old-0');
+    await story.run();
+    expect(story.bound).toMatchObject({ high: node });
+  });
+
+  it('leaves its capacity to a pod that waited for it before the group needed a replacement', async () => {
+    const story = await startedGang(2);
+    story.change('old-0', { deleting: true });
+    story.pod('next');
+    await story.run();
+    const node = story.stored('old-0')!.nodeName;
+    expect(story.reserved).toEqual({ next: node });
+    story.change('old-1', { deleting: true });
+    story.remove('old-0');
+    await story.run();
+    expect(story.bound).toMatchObject({ next: node });
+  });
 });
 
 it('nothing is deleted if another component has taken the capacity while the marks were written', async () => {

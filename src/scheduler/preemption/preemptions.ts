@@ -31,7 +31,7 @@ export interface PreemptionsOptions extends OngoingPreemptionsOptions {
   readonly victimSearch: VictimSearch;
   readonly metrics: Pick<PreemptionMetrics, 'ended' | 'postFilterCalled' | 'preempted'>;
   /** Tells whether the capacity of a pod that is lost will be reserved for its replacement. */
-  readonly memberLosses: { keepsCapacity(pod: Pod): boolean };
+  readonly memberLosses: { keepsCapacity(pod: Pod, against: number): boolean };
   /** Returns the names of the nodes where the pod could not be bound. */
   readonly rejections: { avoidedBy(pod: Pod): readonly string[]; readonly isEmpty: boolean };
 }
@@ -234,7 +234,7 @@ export class Preemptions {
     const { priority } = sortKeyOf(schedulingEntity, 0);
     return {
       isStuck: (pod) => this.isStuck(pod),
-      keepsCapacity: (pod) => this.#options.memberLosses.keepsCapacity(pod),
+      keepsCapacity: (pod) => this.#options.memberLosses.keepsCapacity(pod, priority),
       leaving: this.#ongoing.promisedAtLeast(priority),
     };
   }

@@ -164,10 +164,12 @@ export class MemberLosses {
     }
   }
 
-  /** Returns whether the capacity of this member, if it is lost now, will be reserved for its replacement against all other pods. */
-  keepsCapacity({ uid, podGroupKey, schedulerName }: Pod): boolean {
+  /** Returns whether the capacity of this member, if it is lost now, will be reserved for its replacement against pods of this priority. */
+  keepsCapacity({ uid, podGroupKey, schedulerName, priority, disruptedBy }: Pod, against: number): boolean {
     const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
-    if (gang?.comesFirst !== true || gang.spec === undefined || gang.spec.repairGraceMs === 0) return false;
+    if (gang?.spec === undefined || gang.spec.repairGraceMs === 0) return false;
+    const isNeeded = gang.started && priority >= against && disruptedBy !== preemptionReason && neededBy(gang) > 0;
+    if (!gang.comesFirst && !isNeeded) return false;
     return this.#seen.of(uid)?.groupKey === podGroupKey && this.#options.profiles.decidesGangs(schedulerName);
   }
 
@@ -198,8 +200,8 @@ export class MemberLosses {
   }
 
   /**
-   * Returns whether the lost member fits beside the preemptions that have reserved capacity on its node: one may have waited for its end. A
-   * group that never started does not give way to them, because it could neither start nor end.
+   * Returns whether the lost member fits beside the preemptions that have reserved capacity on its node: one may have waited for its end since
+   * before the group needed a replacement. A group that never started does not give way to them, because it could neither start nor end.
    */
   #isUnreserved(gang: Gang, lost: Pod, nodeName: string): boolean {
     const info = this.#options.cluster.node(nodeName);

@@ -8,7 +8,7 @@ import type { Demand } from '../../placement/planning/demand.ts';
 export interface EarlierPreemptions {
   /** Returns whether the pod did not terminate in time, so that no entity must wait for it. */
   isStuck(pod: Pod): boolean;
-  /** Returns whether the capacity that the pod leaves will be reserved for its replacement, whatever the priority of the entity. */
+  /** Returns whether the capacity that the pod leaves will be reserved for its replacement, so that the entity cannot use it. */
   keepsCapacity(pod: Pod): boolean;
   /**
    * uids of the pods that are about to be evicted for entities of equal or higher priority. They are no victims, but what of their capacity is
