@@ -1,13 +1,19 @@
 import type { VerdictReason } from '../../src/api/verdict.ts';
 import type { ClusterRecord } from './cluster-record.ts';
 import { describePods } from './expect-bound.ts';
+import type { WatchedEvent } from './watched.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** The expected content of a verdict. */
-export interface ExpectedVerdict {
-  readonly reason: VerdictReason;
+/** The expected content of a Warning Event. */
+interface ExpectedWarning {
+  readonly reason: string;
   /** Parts of the message, each of which must match. */
   readonly says?: readonly (string | RegExp)[];
+}
+
+/** The expected content of a verdict. */
+export interface ExpectedVerdict extends ExpectedWarning {
+  readonly reason: VerdictReason;
 }
 
 /** Waits until each of these pods has the verdict in its PodScheduled condition. */
@@ -23,24 +29,25 @@ export async function expectVerdict(
   });
 }
 
-/** Waits until each of these pods has a matching Warning Event. */
+/** Waits until each of these objects has a matching Warning Event. */
 export async function expectWarning(
   record: ClusterRecord,
-  pods: readonly string[],
-  expected: { readonly reason: string; readonly says?: readonly (string | RegExp)[] },
+  objects: readonly string[],
+  expected: ExpectedWarning,
   withinMs: number = hangsMs,
 ): Promise<void> {
-  const matches = (key: string): boolean =>
-    [...record.events.current.values()].some(
-      ({ type, reason, message = '', involvedObject }) =>
-        type === 'Warning' &&
-        reason === expected.reason &&
-        `${involvedObject?.namespace}/${involvedObject?.name}` === key &&
-        contains(message, expected.says),
+  const warningsOf = (key: string): WatchedEvent[] =>
+    [...record.events.current.values()].filter(
+      ({ type, involvedObject }) =>
+        type === 'Warning' && `${involvedObject?.namespace}/${involvedObject?.name}` === key,
     );
-  await record.until(`an Event ${expected.reason} for ${pods.length} pods`, withinMs, () => {
-    const others = pods.filter((key) => !matches(key));
-    return others.length === 0 ? undefined : `none for ${describePods(record, others)}`;
+  const matches = ({ reason, message = '' }: WatchedEvent): boolean =>
+    reason === expected.reason && contains(message, expected.says);
+  await record.until(`a Warning ${describe(expected)} for ${objects.join(', ')}`, withinMs, () => {
+    const others = objects.filter((key) => !warningsOf(key).some(matches));
+    if (others.length === 0) return undefined;
+    const found = others.flatMap(warningsOf).map(({ reason, message }) => `${reason}: ${message}`);
+    return `none for ${others.join(', ')}; found: ${found.join('; ') || 'no Warning'}`;
   });
 }
 
@@ -56,6 +63,6 @@ function contains(message: string, parts: readonly (string | RegExp)[] = []): bo
   return parts.every((part) => (typeof part === 'string' ? message.includes(part) : part.test(message)));
 }
 
-function describe({ reason, says = [] }: ExpectedVerdict): string {
+function describe({ reason, says = [] }: ExpectedWarning): string {
   return [reason, ...says.map(String)].join(', ');
 }

@@ -58,32 +58,14 @@ class Story {
 
   /** Sends a mark, which the store carries out. */
   mark(name: string, beneficiary: string | undefined = 'pod (default/high)', process = one): void {
-    const message = `tutti: preempting to accommodate a higher priority ${beneficiary}`;
-    const condition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message };
-    this.#send(
-      'mark',
-      'PATCH',
-      `${name}/status`,
-      { metadata: { uid: name }, status: { conditions: [condition] } },
-      process,
-    );
+    const condition = markFor(beneficiary);
+    this.#send('mark', 'PATCH', `${name}/status`, markOf(name, condition), process);
     this.change(name, (pod) => pod.status.conditions.push(condition));
   }
 
-  /** Sends a mark that is lost. */
-  loseMark(name: string): void {
-    const condition = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      message: 'tutti: … a higher priority pod (default/high)',
-    };
-    this.#send(
-      'mark',
-      'PATCH',
-      `${name}/status`,
-      { metadata: { uid: name }, status: { conditions: [condition] } },
-      one,
-    );
+  /** Sends a mark, which the API server rejects for now. */
+  rejectMark(name: string): void {
+    this.#send('mark', 'PATCH', `${name}/status`, markOf(name, markFor('pod (default/high)')), one, 429);
   }
 
   delete(name: string, process = one): void {
@@ -111,7 +93,7 @@ class Story {
     }
   }
 
-  #send(of: Call['of'], method: string, path: string, body: object, process: Call['process']): void {
+  #send(of: Call['of'], method: string, path: string, body: object, process: Call['process'], status = 200): void {
     this.#commit();
     const seen = { pods: this.store.version, nodes: this.store.version, podgroups: this.store.version };
     this.#checker.sent({
@@ -123,7 +105,7 @@ class Story {
       seen,
       views: [seen],
       received: [seen],
-      status: 200,
+      status,
       doneAt: this.now,
     } as unknown as Call);
   }
@@ -133,6 +115,15 @@ const one = processNamed('scheduler-1');
 
 function processNamed(name: string): Call['process'] {
   return { name, role: 'scheduler', isAlive: true, wasStopped: () => false } as unknown as Call['process'];
+}
+
+function markFor(beneficiary: string | undefined): object {
+  const message = `tutti: preempting to accommodate a higher priority ${beneficiary}`;
+  return { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message };
+}
+
+function markOf(uid: string, condition: object): object {
+  return { metadata: { uid }, status: { conditions: [condition] } };
 }
 
 function podOf(name: string, { group, node, priority = 0, never = false }: PodOptions): any {
@@ -207,7 +198,7 @@ describe('PreemptionChecker', () => {
   it('reports a delete before the last mark, and one without a mark', () => {
     const story = full({ low: ['low', 'slow'] });
     story.mark('low');
-    story.loseMark('slow');
+    story.rejectMark('slow');
     story.delete('low');
     expect(story.violations).toEqual(['scheduler-1 deletes default/low for default/high before slow is marked']);
     const unmarked = full();
@@ -225,6 +216,18 @@ describe('PreemptionChecker', () => {
     story.mark('r0');
     story.delete('r0');
     expect(story.violations).toEqual(found);
+  });
+
+  it('accepts a mark that is repeated until the API server accepts it', () => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', 2);
+    story.rejectMark('r0');
+    story.mark('r1');
+    story.now += 2_000;
+    story.mark('r0');
+    for (const name of ['r0', 'r1']) story.delete(name);
+    expect(story.violations).toEqual([]);
   });
 
   it('reports a mark that stays, and a group of which only a part was evicted', () => {
