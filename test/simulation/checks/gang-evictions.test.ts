@@ -64,6 +64,25 @@ class Story {
     this.#checker.sent({ process: { role: 'scheduler' }, of: 'bind', request: { body } } as unknown as Call);
   }
 
+  /** The scheduler begins to preempt for `high`: it sends a mark. */
+  preempt(at: number): void {
+    this.#now = at;
+    const message = 'tutti: preempting to accommodate a higher priority pod (default/high)';
+    const condition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message };
+    this.#scheduler('mark', 'low', { metadata: { uid: 'low' }, status: { conditions: [condition] } });
+  }
+
+  /** The scheduler nominates `high` for node a. */
+  nominate(): void {
+    this.#scheduler('verdict', 'high', { status: { nominatedNodeName: 'a' } });
+  }
+
+  #scheduler(of: Call['of'], pod: string, body: object): void {
+    const path = `/api/v1/namespaces/default/pods/${pod}/status`;
+    const request = { method: 'PATCH', path, body: JSON.stringify(body) };
+    this.#checker.sent({ process: { name: 'one', role: 'scheduler' }, of, request, received: [] } as unknown as Call);
+  }
+
   /** The controller writes the Lease. */
   lead(at: number): void {
     this.#commit();
@@ -117,6 +136,24 @@ describe('ReleaseChecker', () => {
     expect(new Story({ pods: 2 }).evict()).toEqual([
       'one evicts default/r0 of group red, although its missing members fit',
     ]);
+  });
+
+  it.each([
+    ['accepts', 'the nominations may not have been sent yet', 99_000, false, []],
+    ['reports', 'they were', 99_000, true, ['one evicts default/r0 of group red, although its missing members fit']],
+    [
+      'reports',
+      'they are late',
+      80_000,
+      false,
+      ['one evicts default/r0 of group red, although its missing members fit'],
+    ],
+  ] as const)('%s the eviction if a preemption has begun and %s', (_what, _when, at, isNominated, found) => {
+    const story = new Story({ pods: 3 });
+    story.store.add('pods', 'default/high', memberOf('none', { name: 'high' }));
+    story.preempt(at);
+    if (isNominated) story.nominate();
+    expect(story.evict()).toEqual(found);
   });
 
   it('accepts the eviction of a group whose waiting members name different schedulers', () => {

@@ -18,6 +18,7 @@ import {
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { groupNameIn, isMarked, isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { readMark } from './preemption-record.ts';
 import { ReceivedStarts } from './received-starts.ts';
 
 /** Bindings of a pod to a node that did not succeed. */
@@ -41,6 +42,8 @@ const terminationMs = 60_000;
 const avoidedAfter = 2;
 /** Maximum time for which the scheduler reserves capacity for a member that could not be bound. */
 const failedBindingMs = 30_000;
+/** Maximum time from the first mark of a preemption until its nominations are sent. */
+const nominatesWithinMs = 12_000;
 /** Minimum time that the controller needs to read a group and to record that its quorum is bound. */
 const brieflyMs = 500;
 
@@ -78,6 +81,8 @@ export class ReleaseChecker implements Checker {
   readonly #failedOn = new Map<string, Map<string, FailedBindings>>();
   /** namespace/name of a pod -> the node that the latest call nominates it for; empty: none */
   readonly #nominatedBy = new Map<string, string>();
+  /** process and namespace/name of a pod or group for which it preempts -> when it sent the latest mark; none once it has sent a nomination */
+  readonly #notNominated = new Map<string, number>();
   readonly #forbiddenNode: string | undefined;
   readonly #refused: readonly string[];
   readonly #isUnclear: string | undefined;
@@ -105,7 +110,17 @@ export class ReleaseChecker implements Checker {
     }
     if (of === 'verdict') {
       const { nominatedNodeName } = JSON.parse(String(request.body)).status;
-      if (nominatedNodeName !== undefined) this.#nominatedBy.set(podKeyIn(request.path), nominatedNodeName ?? '');
+      const name = podKeyIn(request.path);
+      if (nominatedNodeName !== undefined) this.#nominatedBy.set(name, nominatedNodeName ?? '');
+      if (nominatedNodeName) {
+        this.#notNominated.delete(`${process.name} ${name}`);
+        this.#notNominated.delete(`${process.name} ${this.#groupOf(name)}`);
+      }
+    }
+    if (of === 'mark') {
+      const mark = readMark(call);
+      if (mark.isTrue && mark.for !== undefined)
+        this.#notNominated.set(`${process.name} ${mark.for}`, this.#evidence.now());
     }
     if (of === 'status') this.#statusCalls.set(groupIn(request.path), call);
     // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
@@ -184,16 +199,20 @@ export class ReleaseChecker implements Checker {
       return isOther && each.isLeaving && isOnNode(each) && isAlive(record.get('nodes', `/${each.node}`, view.nodes));
     });
     if (other !== undefined) return `while group ${other.group} is being released`;
-    return this.#mayBeCompleted(group, pods, view) ? 'although its missing members fit' : undefined;
+    return this.#mayBeCompleted(sender, group, pods, view) ? 'although its missing members fit' : undefined;
   }
 
-  #mayBeCompleted(group: PlainGroup, pods: readonly PlainPod[], view: Call['seen']): boolean {
+  #mayBeCompleted(sender: Call['process'], group: PlainGroup, pods: readonly PlainPod[], view: Call['seen']): boolean {
     const { record, started, now, seenBy } = this.#evidence;
     const { bound, open } = tallyOf(group, pods);
     const missing = group.minMember - bound.length;
     if (missing <= 0 || open.length < missing || nameSeveralSchedulers(open)) return false;
     if (this.#isUnclear !== undefined) {
       this.#evidence.excused(`a release: ${this.#isUnclear}`);
+      return false;
+    }
+    if (this.#hasNewPreemption(sender)) {
+      this.#evidence.excused('a release: a preemption has reserved capacity, and its nominations were not sent yet');
       return false;
     }
     const nodes = usableNodes(record, this.#forbiddenNode, view);
@@ -211,6 +230,20 @@ export class ReleaseChecker implements Checker {
     const taken = [...takenCapacity(this.#asNominated(staying)), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
     return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
+  }
+
+  /** Returns whether the process has begun a preemption of which it has not sent the nominations. It knows them already. */
+  #hasNewPreemption({ name }: Call['process']): boolean {
+    return [...this.#notNominated].some(
+      ([key, at]) => key.startsWith(`${name} `) && this.#evidence.now() - at < nominatesWithinMs,
+    );
+  }
+
+  /** Returns namespace/name of the group of a pod. */
+  #groupOf(podKey: string): string {
+    const object = this.#evidence.record.get('pods', podKey);
+    const group = object && plainPod(object).group;
+    return group?.includes('/') === false ? `default/${group}` : `${group}`;
   }
 
   /** Returns the pods with the nominations that schedulers have sent. A scheduler knows its own before its watch shows them. */
