@@ -1,0 +1,13 @@
+import type { Job } from './job.ts';
+
+/** A scheduler that starts the jobs of a day. Times are in milliseconds from the start of the day. */
+export interface DayScheduler {
+  submit(job: Job, now: number): void;
+  /** All members of a job that it had started have ended. */
+  ended(job: Job, now: number): void;
+  /**
+   * Schedules until that time, or until it starts jobs. Resolves to the time that it has reached and the jobs that it started then.
+   * It gets no call before all earlier promises have settled.
+   */
+  runUntil(time: number): Promise<{ readonly now: number; readonly started: readonly Job[] }>;
+}

@@ -1,0 +1,105 @@
+/**
+ * A day on a made-up cluster of 512 nodes with 8 GPUs each, on a virtual clock: how long jobs of each size wait, and how much of the cluster they
+ * use, with Tutti and with modeled schedulers.
+ *
+ *     npm run day -- --seed 1
+ */
+import { readFile } from 'node:fs/promises';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import type { DayScheduler } from './day-scheduler.ts';
+import { figuresOf } from './figures.ts';
+import type { DayFigures } from './figures.ts';
+import { drawJobs } from './job-mix.ts';
+import { sizeClasses } from './job.ts';
+import type { Job } from './job.ts';
+import { Easy, Ideal, StrictFifo } from './modeled-schedulers.ts';
+import { runDay } from './run-day.ts';
+import { Tutti } from './tutti.ts';
+import { parseTrace } from './workload-trace.ts';
+
+const usage = `npm run day -- [flags]
+
+  --seed N        first seed of the days; default 1
+  --seeds N       number of days, with consecutive seeds; default 5
+  --load N        load in percent; default: 80, 95 and 105, one table each
+  --trace FILE    the jobs of a trace in the Standard Workload Format instead; each processor is a member with one GPU
+  --help          print this`;
+
+interface Row {
+  readonly title: string;
+  /** Largest error of the declared run times. Undefined: the scheduler does not read them. */
+  readonly declaredError?: number;
+  readonly scheduler: () => DayScheduler;
+}
+
+const rows: readonly Row[] = [
+  { title: 'strict order', scheduler: () => new StrictFifo() },
+  { title: 'Tutti', scheduler: () => new Tutti() },
+  ...[0, 0.3, 1].map((declaredError) => ({
+    title: `EASY backfill, run times ± ${declaredError * 100}%`,
+    declaredError,
+    scheduler: () => new Easy(),
+  })),
+  { title: 'ideal: each class alone', scheduler: () => new Ideal() },
+];
+
+/** Runs the row with the jobs of each day, and prints it. */
+async function printRow({ title, scheduler }: Row, days: readonly (readonly Job[])[]): Promise<void> {
+  const finished = [];
+  for (const jobs of days) finished.push(await runDay(scheduler(), jobs));
+  process.stdout.write(`| ${title} | ${cellsOf(figuresOf(finished)).join(' | ')} |\n`);
+}
+
+function cellsOf({ waits, utilization }: DayFigures): string[] {
+  const minutes = (ms: number): string => (ms / 60_000).toFixed(ms < 600_000 ? 1 : 0);
+  const byClass = sizeClasses.map((size) => `${minutes(waits[size].median)} / ${minutes(waits[size].p99)}`);
+  return [...byClass, minutes(waits.large.max), `${(100 * utilization).toFixed(1)}%`];
+}
+
+function printHeader(title: string): void {
+  const columns = [...sizeClasses.map((size) => `${size}: wait, median / p99`), 'large: longest wait', 'utilization'];
+  process.stdout.write(
+    `\n${title}; waits in minutes\n\n| scheduler | ${columns.join(' | ')} |\n|${' --- |'.repeat(columns.length + 1)}\n`,
+  );
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  process.stderr.write(`--${flag} ${text}: must be an integer of at least 1\n\n${usage}\n`);
+  process.exit(2);
+}
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '5' },
+    load: { type: 'string' },
+    trace: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+if (values.trace !== undefined) {
+  const { jobs, skipped } = parseTrace(await readFile(values.trace, 'utf8'));
+  printHeader(`${values.trace}: ${jobs.length} jobs, ${skipped} skipped`);
+  for (const row of rows.filter(({ declaredError = 0 }) => declaredError === 0)) await printRow(row, [jobs]);
+} else {
+  const [first, count] = [wholeNumber('seed', values.seed), wholeNumber('seeds', values.seeds)];
+  const loads = values.load === undefined ? [80, 95, 105] : [wholeNumber('load', values.load)];
+  const seeds = Array.from({ length: count }, (_, i) => first + i);
+  for (const percent of loads) {
+    printHeader(`${percent}% load, ${count} days from seed ${first}`);
+    for (const row of rows) {
+      const { declaredError = 0 } = row;
+      await printRow(
+        row,
+        seeds.map((seed) => drawJobs({ seed, load: percent / 100, declaredError })),
+      );
+    }
+  }
+}
