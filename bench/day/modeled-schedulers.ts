@@ -99,14 +99,12 @@ export class Easy extends ModeledScheduler {
   #reservationFor(head: Job): { readonly at: number; readonly pool: NodePool } {
     const pool = NodePool.copyOf(this.pool);
     const endOf = ({ startedAt, job }: Running): number => Math.max(startedAt + job.declaredMs, this.now + 1);
-    let at = this.now;
     for (const running of [...this.running.values()].sort((a, b) => endOf(a) - endOf(b))) {
-      at = endOf(running);
       pool.release(running.placement, running.job.gpus);
       const placement = pool.place(head);
       if (placement === undefined) continue;
       pool.take(placement, head.gpus);
-      return { at, pool };
+      return { at: endOf(running), pool };
     }
     throw new Error(`job ${head.id} does not fit on the empty cluster`);
   }

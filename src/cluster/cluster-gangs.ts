@@ -13,6 +13,7 @@ export class ClusterGangs {
   readonly #assumed: ReadonlyMap<string, Assumption>;
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
+  #areListed = true;
 
   constructor(nodes: ClusterNodes, assumed: ReadonlyMap<string, Assumption>) {
     this.#nodes = nodes;
@@ -66,10 +67,22 @@ export class ClusterGangs {
     return [...changed];
   }
 
+  membersBeingListed(): void {
+    this.#areListed = false;
+    for (const gang of this.#gangs.values()) gang.membersBeingListed();
+  }
+
+  /** Returns the keys of the groups that have started, or start over. */
+  membersListed(): readonly string[] {
+    this.#areListed = true;
+    return [...this.#gangs.values()].filter((gang) => gang.membersListed()).map(({ key }) => key);
+  }
+
   #named(key: string): Gang {
     let gang = this.#gangs.get(key);
     if (gang === undefined) {
       gang = new Gang(key);
+      if (!this.#areListed) gang.membersBeingListed();
       this.#gangs.set(key, gang);
     }
     return gang;

@@ -186,6 +186,16 @@ export class Cluster {
 
   // Pods
 
+  /** The pods are listed again. Until `podsListed`, no group starts or starts over, because the cache mixes old and new states. */
+  podsBeingListed(): void {
+    this.#gangs.membersBeingListed();
+  }
+
+  /** Returns the keys of the groups that have started, or start over, by the list. */
+  podsListed(): readonly string[] {
+    return this.#gangs.membersListed();
+  }
+
   pod(uid: string): Pod | undefined {
     return this.#pods.get(uid);
   }

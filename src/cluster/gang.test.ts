@@ -208,6 +208,46 @@ describe('a gang', () => {
       expect(gang.started).toBe(true);
     });
 
+    /** A started gang of which a list replaces both members by others; one of those was bound when the watch showed nothing. */
+    function relistedGang(startedSince?: string): Gang {
+      const gang = gangOf('only', 2);
+      for (const pod of named(['a', 'b'])) gang.setMember(pod);
+      gang.setMember(named(['c'], { nodeName: '' })[0]!);
+      gang.setSpec({ ...gang.spec!, startedSince });
+      gang.membersBeingListed();
+      for (const uid of ['a', 'b']) gang.removeMember(uid);
+      expect(gang.started).toBe(true);
+      gang.setMember(named(['c'])[0]!);
+      return gang;
+    }
+
+    it('goes on after a list if the condition says that others have kept its life going', () => {
+      const gang = relistedGang(since);
+      expect([gang.membersListed(), gang.started]).toEqual([false, true]);
+      gang.setMember(named(['c'], { deleting: true })[0]!);
+      expect([gang.started, gang.startsAnew]).toEqual([false, true]);
+    });
+
+    it('starts over after a list if nothing says that its life went on', () => {
+      const gang = relistedGang();
+      expect([gang.membersListed(), gang.started, gang.startsAnew]).toEqual([true, false, true]);
+    });
+
+    it('starts over after a list if no member is left, whatever the condition says', () => {
+      const gang = relistedGang(since);
+      gang.removeMember('c');
+      expect([gang.membersListed(), gang.started, gang.startsAnew]).toEqual([true, false, true]);
+    });
+
+    it('is not started by old and new members of which a list shows only the new ones', () => {
+      const gang = gangOf('only', 2);
+      gang.setMember(named(['a'])[0]!);
+      gang.membersBeingListed();
+      gang.setMember(named(['b'])[0]!);
+      gang.removeMember('a');
+      expect([gang.membersListed(), gang.started]).toEqual([false, false]);
+    });
+
     it('is another one than a gang that a dry run has taken out', () => {
       const gang = gangOf('only', 2);
       for (const pod of named(['a', 'b'])) gang.setMember(pod);

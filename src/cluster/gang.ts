@@ -129,6 +129,8 @@ export class Gang implements GangView {
   started = false;
   /** uids of members that the API shows as bound or succeeded, whatever state a dry run has put them in */
   readonly #live = new Set<string>();
+  /** While the members are listed again: `#live` as it was before. */
+  #liveBefore: ReadonlySet<string> | undefined;
   /** A life has ended while this process looked. */
   #hasEnded = false;
   /** `startedSince` of a life that has ended: the controller may be late with the condition. */
@@ -222,6 +224,26 @@ export class Gang implements GangView {
   /** Returns whether the watch showed the member first unbound and then bound. */
   hasSeenBinding(uid: string): boolean {
     return this.#seenBinding.has(uid);
+  }
+
+  /** The members are listed again. Until `membersListed`, the group neither starts nor starts over: some members are older than others. */
+  membersBeingListed(): void {
+    this.#liveBefore ??= new Set(this.#live);
+  }
+
+  /**
+   * All members are as of one list. If none of those that were live before is left, only the condition tells whether others have kept the life
+   * going. Returns whether the group has started or starts over.
+   */
+  membersListed(): boolean {
+    const before = this.started;
+    const wasLive = this.#liveBefore;
+    this.#liveBefore = undefined;
+    const { spec } = this;
+    const isKept = spec?.startedSince !== undefined || [...(wasLive ?? [])].some((uid) => this.#live.has(uid));
+    if (spec !== undefined && this.started && !isKept) this.#endLife(spec);
+    this.#updateStarted();
+    return this.started !== before;
   }
 
   /** Called once everything is listed: a group without live members, of which the condition says that it has started, starts over. */
@@ -362,7 +384,7 @@ export class Gang implements GangView {
    */
   #updateStarted(): void {
     const { spec } = this;
-    if (spec === undefined || this.started === this.#live.size > 0) return;
+    if (spec === undefined || this.#liveBefore !== undefined || this.started === this.#live.size > 0) return;
     if (this.started) {
       this.#endLife(spec);
       return;

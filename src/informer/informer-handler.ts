@@ -13,6 +13,8 @@ export interface InformerHandler<T> {
   onDelete(last: T, isFinalStateUnknown: boolean): void;
   /** Called once, when all objects of the first list have been delivered. */
   onSynced?(): void;
+  /** Called before each later list. From then until `onReplaced`, some objects are as of the list, and others older. */
+  onListing?(): void;
   /** Called after each later list, when all its changes have been delivered. */
   onReplaced?(): void;
 }

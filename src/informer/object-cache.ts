@@ -87,6 +87,10 @@ export class ObjectCache<T> {
     this.#notify('onSynced', '', () => this.#handler.onSynced?.());
   }
 
+  listing(): void {
+    this.#notify('onListing', '', () => this.#handler.onListing?.());
+  }
+
   replaced(): void {
     this.#notify('onReplaced', '', () => this.#handler.onReplaced?.());
   }

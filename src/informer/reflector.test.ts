@@ -75,6 +75,7 @@ function create(options: Partial<ReflectorOptions<Small>> = {}): Reflector<Small
       onUpdate: (old, object) => changes.push(`update ${text(old)} ${text(object)}`),
       onDelete: (last, isUnknown) => changes.push(`delete ${text(last)}${isUnknown ? ' (missed)' : ''}`),
       onSynced: () => changes.push('synced'),
+      onListing: () => changes.push('listing'),
       onReplaced: () => changes.push('replaced'),
     },
     onProblem: (problem) => problems.push(problem),
@@ -370,6 +371,7 @@ describe('with a resourceVersion that the server no longer knows, the reflector'
     expect(requests()).toEqual(['list', 'watch@5', 'list', 'watch@9']);
     expect(clock.monotonic()).toBe(0);
     expect(changes.slice(5)).toEqual([
+      'listing',
       'update changes=3 changes=8',
       'delete reborn=4 (missed)',
       'add reborn=9',
@@ -421,7 +423,7 @@ describe('with a resourceVersion that the server no longer knows, the reflector'
     reflector.start();
     await untilRequests(6);
     expect(requests()).toEqual(['list', 'watch@500', 'watch@500', 'watch@500', 'list', 'watch@3']);
-    expect(changes).toEqual(['add a=1', 'synced', 'add b=2', 'delete a=1 (missed)', 'replaced']);
+    expect(changes).toEqual(['add a=1', 'synced', 'listing', 'add b=2', 'delete a=1 (missed)', 'replaced']);
   });
 });
 
@@ -504,7 +506,7 @@ describe('catchUp', () => {
     server.next(list(12, thing('b', 2), thing('c', 12)));
     const caughtUp = await catchUpWithoutEvent();
     await caughtUp.ends;
-    expect(changes.slice(3)).toEqual(['add c=12', 'delete a=1 (missed)', 'replaced']);
+    expect(changes.slice(3)).toEqual(['listing', 'add c=12', 'delete a=1 (missed)', 'replaced']);
     await untilRequests(6);
     expect(requests()).toEqual(['list', 'watch@9', 'list', 'versions', 'list', 'watch@12']);
   });
@@ -581,7 +583,7 @@ describe('catchUp', () => {
     await untilNextTimerIs(100);
     clock.advance(100);
     await caughtUp;
-    expect(changes).toEqual(['synced', 'add a=10', 'replaced']);
+    expect(changes).toEqual(['synced', 'listing', 'add a=10', 'replaced']);
   });
 
   test('rejects when the reflector is stopped', async () => {
@@ -708,7 +710,15 @@ describe('with a server that breaks the protocol, the reflector', () => {
     reflector.start();
     await untilRequests(4);
     expect(requests().slice(0, 4)).toEqual(['list', 'watch@50', 'list', 'watch@8']);
-    expect(changes).toEqual(['add a=50', 'synced', 'update a=50 a=60', 'add b=7', 'delete a=60 (missed)', 'replaced']);
+    expect(changes).toEqual([
+      'add a=50',
+      'synced',
+      'update a=50 a=60',
+      'listing',
+      'add b=7',
+      'delete a=60 (missed)',
+      'replaced',
+    ]);
     expect(problems.map(({ error }) => error.message)).toEqual([
       'GET /api/v1/things: the watch went back from resourceVersion 60 to 7',
     ]);
@@ -742,7 +752,7 @@ describe('with a server that breaks the protocol, the reflector', () => {
     reflector.start();
     await until(() => changes.includes('replaced'));
     expect(requests().slice(0, 3)).toEqual(['list', 'watch@5', 'list']);
-    expect(changes).toEqual(['add a=5', 'synced', 'add large=6', 'replaced']);
+    expect(changes).toEqual(['add a=5', 'synced', 'listing', 'add large=6', 'replaced']);
     expect(problems.map((problem) => [problem.kind, 'where' in problem ? problem.where : ''])).toEqual([
       ['watch', ''],
       ['oversized', 'default/large'],

@@ -275,6 +275,7 @@ export class Reflector<T> {
     const keys = new Set<string>();
     const suspectsOversized = this.#suspectsOversized;
     this.#suspectsOversized = false;
+    if (this.#hasSynced) this.#cache.listing();
     const resourceVersion = await this.#eachPage({ ...(limit !== undefined && { limit }) }, (items, page) => {
       for (const [index, raw] of items.entries()) {
         this.#stop.signal.throwIfAborted(); // a handler may have stopped the reflector

@@ -44,6 +44,8 @@ export class MutationGate {
       onAdd: (object) => this.run(() => handler.onAdd(object)),
       onUpdate: (previous, object) => this.run(() => handler.onUpdate(previous, object)),
       onDelete: (last, isFinalStateUnknown) => this.run(() => handler.onDelete(last, isFinalStateUnknown)),
+      onListing: () => this.run(() => handler.onListing?.()),
+      onReplaced: () => this.run(() => handler.onReplaced?.()),
     };
   }
 

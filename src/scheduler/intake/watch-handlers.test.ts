@@ -215,3 +215,25 @@ describe('a pod waiting on Permit', () => {
     expect(waiting!.settled?.status?.message).toBe('the pod was deleted or bound elsewhere');
   });
 });
+
+describe('a later list of the pods', () => {
+  it('ends the life of a group only when it is complete, and routes the group by the result', () => {
+    const q = new Queueing({ plugins: defaultPlugins });
+    q.node({ name: 'a' });
+    q.group({ name: 'red', minMember: 2 });
+    const [first, second, third] = q.members(3, { group: 'red', cpu: 1 });
+    for (const pod of [first!, second!]) q.show({ ...pod, nodeName: 'a' });
+    const states: boolean[] = [];
+    const note = (): void => void states.push(q.harness.cluster.gang('default/red')!.started);
+    const { pods } = q.harness.core.handlers;
+    pods.onListing!();
+    for (const { uid } of [first!, second!]) q.removePod(uid);
+    note();
+    q.show({ ...third!, nodeName: 'a' });
+    pods.onReplaced!();
+    note();
+    expect(states).toEqual([true, false]);
+    q.pod({ name: 'red-3', group: 'red', cpu: 1 });
+    expect(q.states()).toEqual({ 'gang/default/red': 'active' });
+  });
+});

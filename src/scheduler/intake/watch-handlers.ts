@@ -108,6 +108,8 @@ export class WatchHandlers {
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
     },
+    onListing: () => this.#cluster.podsBeingListed(),
+    onReplaced: () => this.#rerouteGroups(this.#cluster.podsListed(), 'PodUpdate'),
   };
 
   /** Handles all kinds that plugins read besides nodes, pods and groups. */
@@ -256,7 +258,7 @@ export class WatchHandlers {
     this.#options.groupSeen(spec.key);
   }
 
-  /** Members of these groups are stranded, or no longer are. */
+  /** Members of these groups are stranded, or no longer are, or the groups have started or start over. */
   #rerouteGroups(keys: readonly string[], event: string): void {
     if (!this.#options.hasSynced()) return;
     for (const key of keys) {

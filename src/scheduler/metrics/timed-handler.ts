@@ -26,5 +26,7 @@ export function timedHandler<T>(
       handler.onDelete(last, isFinalStateUnknown);
       took('Delete', begun);
     },
+    onListing: () => handler.onListing?.(),
+    onReplaced: () => handler.onReplaced?.(),
   };
 }
