@@ -17,6 +17,7 @@ import { Easy, Ideal, StrictFifo } from './modeled-schedulers.ts';
 import { runDay } from './run-day.ts';
 import { Tutti } from './tutti.ts';
 import { parseTrace } from './workload-trace.ts';
+import type { Trace } from './workload-trace.ts';
 
 const usage = `npm run day -- [flags]
 
@@ -35,7 +36,8 @@ interface Row {
 
 const rows: readonly Row[] = [
   { title: 'strict order', scheduler: () => new StrictFifo() },
-  { title: 'Tutti', scheduler: () => new Tutti() },
+  { title: 'Tutti, default scores', scheduler: () => new Tutti('spread') },
+  { title: 'Tutti, MostAllocated', scheduler: () => new Tutti('pack') },
   ...[0, 0.3, 1].map((declaredError) => ({
     title: `EASY backfill, run times ± ${declaredError * 100}%`,
     declaredError,
@@ -64,33 +66,38 @@ function printHeader(title: string): void {
   );
 }
 
+class UsageError extends Error {}
+
 function wholeNumber(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  process.stderr.write(`--${flag} ${text}: must be an integer of at least 1\n\n${usage}\n`);
-  process.exit(2);
+  throw new UsageError(`--${flag} must be an integer of at least 1 (got "${text}")`);
 }
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '5' },
-    load: { type: 'string' },
-    trace: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(`${usage}\n`);
-  process.exit(0);
+type TextFlag = 'seed' | 'seeds' | 'load' | 'trace';
+
+function parseFlags(): Partial<Record<TextFlag, string>> & { readonly help?: boolean } {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ options: { seed: text, seeds: text, load: text, trace: text, help: { type: 'boolean' } } })
+      .values;
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
 }
-if (values.trace !== undefined) {
-  const { jobs, skipped } = parseTrace(await readFile(values.trace, 'utf8'));
-  printHeader(`${values.trace}: ${jobs.length} jobs, ${skipped} skipped`);
-  for (const row of rows.filter(({ declaredError = 0 }) => declaredError === 0)) await printRow(row, [jobs]);
-} else {
-  const [first, count] = [wholeNumber('seed', values.seed), wholeNumber('seeds', values.seeds)];
-  const loads = values.load === undefined ? [80, 95, 105] : [wholeNumber('load', values.load)];
+
+async function runTrace(path: string): Promise<void> {
+  let trace: Trace;
+  try {
+    trace = parseTrace(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`--trace ${path}: ${(error as Error).message}`, { cause: error });
+  }
+  printHeader(`${path}: ${trace.jobs.length} jobs, ${trace.skipped} skipped`);
+  for (const row of rows.filter(({ declaredError = 0 }) => declaredError === 0)) await printRow(row, [trace.jobs]);
+}
+
+async function runDays(first: number, count: number, loads: readonly number[]): Promise<void> {
   const seeds = Array.from({ length: count }, (_, i) => first + i);
   for (const percent of loads) {
     printHeader(`${percent}% load, ${count} days from seed ${first}`);
@@ -102,4 +109,22 @@ if (values.trace !== undefined) {
       );
     }
   }
+}
+
+async function main(): Promise<void> {
+  const { seed = '1', seeds = '5', load, trace, help } = parseFlags();
+  if (help) process.stdout.write(`${usage}\n`);
+  else if (trace !== undefined) await runTrace(trace);
+  else {
+    const loads = load === undefined ? [80, 95, 105] : [wholeNumber('load', load)];
+    await runDays(wholeNumber('seed', seed), wholeNumber('seeds', seeds), loads);
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}\n`);
+  process.exitCode = 2;
 }

@@ -44,7 +44,7 @@ describe('runDay', () => {
   });
 
   it('starts whatever fits with Tutti, which reserves nothing for a job that waits', async () => {
-    expect(startsOf(await runDay(new Tutti(), jobs))).toEqual({ 0: 0, 1: 93, 2: 2, 3: 3, 4: 60 });
+    expect(startsOf(await runDay(new Tutti('pack'), jobs))).toEqual({ 0: 0, 1: 93, 2: 2, 3: 3, 4: 60 });
   });
 
   it('starts the first waiting job late with Easy if another one runs for longer than declared', async () => {
@@ -55,7 +55,7 @@ describe('runDay', () => {
   it.each([
     ['StrictFifo', () => new StrictFifo()],
     ['Easy', () => new Easy()],
-    ['Tutti', () => new Tutti()],
+    ['Tutti', () => new Tutti('pack')],
   ])(
     '%s starts each job once, not before its submission, and uses no more GPUs than there are',
     async (_, scheduler) => {

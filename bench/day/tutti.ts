@@ -7,6 +7,11 @@ import type { Job } from './job.ts';
 
 const gpu = 'nvidia.com/gpu';
 
+/** Where pods go: to the nodes with the most free resources, as by default, or to those with the fewest free GPUs. */
+export type Scoring = 'spread' | 'pack';
+
+const packing = { scoringStrategy: { type: 'MostAllocated', resources: [{ name: gpu, weight: 1 }] } };
+
 /** Tutti's scheduler core with its default plugins, on a virtual clock. Every Binding succeeds at once. */
 export class Tutti implements DayScheduler {
   readonly #scheduler: Queueing;
@@ -20,10 +25,13 @@ export class Tutti implements DayScheduler {
   #inFlight = 0;
   #started: Job[] = [];
 
-  constructor() {
+  constructor(scoring: Scoring) {
+    const plugins = defaultPlugins.map((plugin) =>
+      scoring === 'pack' && plugin.name === 'NodeResourcesFit' ? { ...plugin, args: packing } : plugin,
+    );
     this.#scheduler = new Queueing({
       plugins: [],
-      setup: { profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }], plugins: pluginRegistry },
+      setup: { profiles: [{ schedulerName: 'default-scheduler', plugins }], plugins: pluginRegistry },
       binder: {
         bind: ({ name, nodeName }) => {
           this.#bound.push({ name, nodeName });
