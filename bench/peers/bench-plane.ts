@@ -54,9 +54,10 @@ export class BenchPlane {
     }
   }
 
-  get apiServerPid(): number {
-    const pid = this.group.pid('kube-apiserver');
-    if (pid === undefined) throw new Error(`kube-apiserver exited: ${this.group.exit('kube-apiserver')}`);
+  /** Throws if the program has exited. */
+  pidOf(program: 'etcd' | 'kube-apiserver'): number {
+    const pid = this.group.pid(program);
+    if (pid === undefined) throw new Error(`${program} exited: ${this.group.exit(program)}`);
     return pid;
   }
 

@@ -46,17 +46,20 @@ export async function measureRun(
     });
     let scheduler: StartedScheduler;
     let before: Readings;
+    let planeBefore: number;
     let startAt: number;
     switch (workload.loading) {
       case 'arriving':
         scheduler = await startScheduler(plane, contender, workload);
         await sleep(restMs);
         before = await takeReadings(plane, 'counts first', scheduler.pid);
+        planeBefore = await planeCpuMs(plane);
         startAt = (await load.ask({ kind: 'create' })).firstAt;
         break;
       case 'backlog':
         await load.ask({ kind: 'create' });
         await sleep(restMs);
+        planeBefore = await planeCpuMs(plane);
         // The scheduler starts to schedule during its startup, so its entire lifetime belongs to the load.
         before = await takeReadings(plane, 'counts first', undefined);
         scheduler = await startScheduler(plane, contender, workload);
@@ -64,6 +67,7 @@ export async function measureRun(
         break;
     }
     const { complete } = await load.ask({ kind: 'await', ...limits });
+    const planeCpuUntilBoundMs = (await planeCpuMs(plane)) - planeBefore;
     if (workload.fitting < workload.gangs) {
       await sleep(contendedTrailMs);
     } else {
@@ -86,6 +90,7 @@ export async function measureRun(
       apiCallsPerPod: perPod(Object.values(apiCalls).reduce((sum, calls) => sum + calls, 0)),
       apiCalls,
       apiServerCpuMsPerPod: perPod(after.apiServer.cpuMs - before.apiServer.cpuMs),
+      planeCpuUntilBoundMs,
       startUpMs: scheduler.readyAt - scheduler.startedAt,
       startUpCpuMs: scheduler.startUpCpuMs,
       watchRestarts,
@@ -99,6 +104,12 @@ export async function measureRun(
     // A graceful stop, so that the scheduler can write a profile.
     await plane.group.kill(schedulerProcess, 'SIGTERM');
   }
+}
+
+/** Returns the CPU time that etcd and the API server have used. */
+async function planeCpuMs(plane: BenchPlane): Promise<number> {
+  const usage = await Promise.all([processUsage(plane.pidOf('etcd')), processUsage(plane.pidOf('kube-apiserver'))]);
+  return usage.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
 async function untilWorkedOff(pid: number): Promise<void> {
@@ -161,7 +172,10 @@ async function takeReadings(
 ): Promise<Readings> {
   const readCounts = async (): Promise<Readings['counts']> => parseRequestCounts(await plane.metrics());
   const readUsage = (): Promise<[Readings['scheduler'], Readings['apiServer']]> =>
-    Promise.all([pid === undefined ? { cpuMs: 0, peakMb: 0 } : processUsage(pid), processUsage(plane.apiServerPid)]);
+    Promise.all([
+      pid === undefined ? { cpuMs: 0, peakMb: 0 } : processUsage(pid),
+      processUsage(plane.pidOf('kube-apiserver')),
+    ]);
   if (order === 'counts first') {
     const counts = await readCounts();
     const [scheduler, apiServer] = await readUsage();

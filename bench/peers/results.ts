@@ -16,6 +16,8 @@ export interface RunFigures extends SchedulingFigures {
   readonly apiCalls: Readonly<Record<string, number>>;
   /** CPU time of the API server per bound pod, from all clients. */
   readonly apiServerCpuMsPerPod: number;
+  /** CPU time of the API server and etcd from the first create until the last binding, all clients together. Absent in older results. */
+  readonly planeCpuUntilBoundMs?: number;
   /** Elapsed time and CPU time from the start of the scheduler's process until it was ready. */
   readonly startUpMs: number;
   readonly startUpCpuMs: number;

@@ -35,6 +35,15 @@ const preemption: readonly Column[] = [
     of: (run) => run.seconds,
   },
   {
+    title: 'API server and etcd CPU, s',
+    meaning:
+      'CPU time of the API server and etcd until the last binding, whichever client caused it. Divided by the number of cores, it is the least time that ' +
+      'this work takes, even if the scheduler needed none.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => milli(run.planeCpuUntilBoundMs),
+  },
+  {
     title: 'evicted',
     meaning: 'pods of low priority that were deleted. The scheduler is the only client that deletes pods.',
     better: 'lower',
