@@ -165,6 +165,24 @@ describe('PodGroupController', () => {
     expect(plane.status()).toMatchObject({ phase: 'Running', running: 2 });
   });
 
+  it('writes nothing while the pods are listed again: members that are not up to date yet may be bound', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    const [first, second, third] = memberPods(3, { phase: 'Running' });
+    plane.set(first!, second!);
+    await plane.pass();
+    plane.deliver();
+    plane.patches.length = 0;
+    plane.controller.memberHandler.onListing!();
+    for (const member of [first!, second!]) plane.remove(member);
+    await plane.pass(10_000);
+    expect(plane.patches).toEqual([]);
+    plane.set(third!);
+    plane.controller.memberHandler.onReplaced!();
+    await plane.pass();
+    const started = plane.status().conditions?.find(({ type }) => type === 'Started');
+    expect([plane.status().running, started?.status]).toEqual([1, 'True']);
+  });
+
   it('follows the pods through pending, running and succeeded', async () => {
     const plane = await synced(podGroup({ minMember: 3 }));
     expect(plane.status()).toMatchObject({ phase: 'Pending', running: 0, succeeded: 0, failed: 0 });

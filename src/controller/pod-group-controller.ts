@@ -65,7 +65,8 @@ export interface PodGroupControllerOptions {
 /**
  * Keeps the status of every PodGroup equal to the result of `derivePodGroupStatus`. Its two handlers report changes; it then
  * reads the group and all its members and writes only the fields that differ. It works once it has been started and both handlers
- * have synced, because an incomplete list would look like lost members. At first it reconciles every group.
+ * have synced, because an incomplete list would look like lost members. At first, and after each later list of the members, it reconciles every
+ * group.
  */
 export class PodGroupController {
   readonly #options: PodGroupControllerOptions;
@@ -84,6 +85,8 @@ export class PodGroupController {
   #started = false;
   #groupsSynced = false;
   #membersSynced = false;
+  /** The members are listed again: some are older than others. */
+  #isListing = false;
 
   readonly groupHandler: InformerHandler<PodGroup> = {
     onAdd: (group) => this.changed(group.key),
@@ -109,6 +112,11 @@ export class PodGroupController {
     onSynced: () => {
       this.#membersSynced = true;
       this.#begin();
+    },
+    onListing: () => void (this.#isListing = true),
+    onReplaced: () => {
+      this.#isListing = false;
+      for (const { key } of this.#options.lookup.groups()) this.changed(key);
     },
   };
 
@@ -170,6 +178,7 @@ export class PodGroupController {
   }
 
   async #process(key: string, signal: AbortSignal): Promise<void> {
+    if (this.#isListing) return; // `onReplaced` adds it again
     const { reconciles } = this.#options.metrics;
     let result: ReconcileResult = 'error';
     try {
