@@ -2,6 +2,7 @@ import { isBoundForAnother, isTerminal, succeededByItself } from '../api/pod.ts'
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
+import { GangLife } from './gang-life.ts';
 
 /** What the scheduler reads of a pod group, whatever API it comes from. */
 export interface GangSpec {
@@ -126,15 +127,7 @@ export class Gang implements GangView {
   readonly members = new Map<string, Pod>();
   readonly pending = new Map<string, Pod>();
   readonly pendingBySchedulerName = new Map<string, number>();
-  started = false;
-  /** uids of members that the API shows as bound or succeeded, whatever state a dry run has put them in */
-  readonly #live = new Set<string>();
-  /** While the members are listed again: `#live` as it was before. */
-  #liveBefore: ReadonlySet<string> | undefined;
-  /** A life has ended while this process looked. */
-  #hasEnded = false;
-  /** `startedSince` of a life that has ended: the controller may be late with the condition. */
-  #outdated: string | undefined;
+  readonly #life = new GangLife();
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
   /** uid -> plan of a member that is assumed on a node */
@@ -200,8 +193,12 @@ export class Gang implements GangView {
     return state === 'bound' || state === 'planned';
   }
 
+  get started(): boolean {
+    return this.#life.started;
+  }
+
   get startsAnew(): boolean {
-    return !this.started && (this.#hasEnded || this.spec?.startsAnew === true);
+    return !this.started && (this.#life.hasEnded || this.spec?.startsAnew === true);
   }
 
   get missing(): number {
@@ -226,29 +223,22 @@ export class Gang implements GangView {
     return this.#seenBinding.has(uid);
   }
 
-  /** The members are listed again. Until `membersListed`, the group neither starts nor starts over: some members are older than others. */
+  /** The members are listed again. Until `membersListed`, the group neither starts nor starts over. */
   membersBeingListed(): void {
-    this.#liveBefore ??= new Set(this.#live);
+    this.#life.membersBeingListed();
   }
 
-  /**
-   * All members are as of one list. If none of those that were live before is left, only the condition tells whether others have kept the life
-   * going. Returns whether the group has started or starts over.
-   */
+  /** All members are as of one list. Returns whether the group has started or starts over. */
   membersListed(): boolean {
     const before = this.started;
-    const wasLive = this.#liveBefore;
-    this.#liveBefore = undefined;
-    const { spec } = this;
-    const isKept = spec?.startedSince !== undefined || [...(wasLive ?? [])].some((uid) => this.#live.has(uid));
-    if (spec !== undefined && this.started && !isKept) this.#endLife(spec);
-    this.#updateStarted();
+    this.#life.membersListed(this.spec?.startedSince);
+    this.#updateLife();
     return this.started !== before;
   }
 
-  /** Called once everything is listed: a group without live members, of which the condition says that it has started, starts over. */
+  /** Called once everything is listed for the first time. */
   allListed(): void {
-    if (this.#live.size === 0 && this.spec?.startedSince !== undefined) this.#endLife(this.spec);
+    this.#life.allListed(this.spec?.startedSince);
   }
 
   /** Called once all pods are listed: trusts the annotations of members that are already bound, until `distrustListed`. */
@@ -285,15 +275,14 @@ export class Gang implements GangView {
     if (isReplaced && this.spec !== undefined) this.#seenBinding.clear();
     this.spec = spec;
     if (isReplaced) {
-      this.started = this.#hasEnded = false;
-      this.#outdated = undefined;
+      this.#life.restart();
       for (const pod of this.members.values()) {
         const state = this.#stateOf(pod);
         this.putInState(pod.uid, state);
-        this.#note(pod.uid, state);
+        this.#life.note(pod.uid, quorumStates.has(state));
       }
     }
-    this.#updateStarted();
+    this.#updateLife();
   }
 
   /** Adds or updates a member; `plan` is set while the member is assumed on a node. */
@@ -308,10 +297,10 @@ export class Gang implements GangView {
     const state = this.#stateOf(pod);
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
-    this.#note(pod.uid, state);
+    this.#life.note(pod.uid, quorumStates.has(state));
     this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
-    this.#updateStarted();
+    this.#updateLife();
   }
 
   removeMember(uid: string): void {
@@ -322,8 +311,8 @@ export class Gang implements GangView {
     this.#stranded.delete(uid);
     this.#seenBinding.delete(uid);
     this.#listedAsOurs.delete(uid);
-    this.#live.delete(uid);
-    this.#updateStarted();
+    this.#life.note(uid, false);
+    this.#updateLife();
   }
 
   stateOf(uid: string): MemberState | undefined {
@@ -367,37 +356,17 @@ export class Gang implements GangView {
     addCount(this.#boundByQuorum, plannedQuorum, change);
   }
 
-  #note(uid: string, state: MemberState): void {
-    if (quorumStates.has(state)) this.#live.add(uid);
-    else this.#live.delete(uid);
-  }
-
   #setPending(pod: Pod): void {
     this.pending.set(pod.uid, pod);
     addCount(this.pendingBySchedulerName, pod.schedulerName, 1);
   }
 
-  /**
-   * Only state confirmed by the API server starts a group; a plan does not. The quorum at binding time counts as well as the current one,
-   * because the watch may deliver a raised quorum before the bound members. The condition counts only while a member is live, and not if an
-   * ended life has left it behind.
-   */
-  #updateStarted(): void {
+  /** The quorum at binding time counts as well as the current one, because the watch may deliver a raised quorum before the bound members. */
+  #updateLife(): void {
     const { spec } = this;
-    if (spec === undefined || this.#liveBefore !== undefined || this.started === this.#live.size > 0) return;
-    if (this.started) {
-      this.#endLife(spec);
-      return;
-    }
+    if (spec === undefined) return;
     const { bound, stranded, succeeded } = this.#counts;
-    const isConfirmed = spec.startedSince !== undefined && spec.startedSince !== this.#outdated;
-    this.started = isConfirmed || bound + stranded + succeeded >= spec.minMember || this.#hasHadQuorum();
-  }
-
-  #endLife({ startedSince }: GangSpec): void {
-    this.started = false;
-    this.#hasEnded = true;
-    this.#outdated = startedSince;
+    this.#life.update(spec.startedSince, () => bound + stranded + succeeded >= spec.minMember || this.#hasHadQuorum());
   }
 
   #hasHadQuorum(): boolean {

@@ -360,17 +360,17 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'life-never-ends',
     why: 'A group whose members are all gone counts as started, so that its next members may be bound without the quorum.',
-    file: 'cluster/gang.ts',
-    find: 'if (this.started) {\n      this.#endLife(spec);\n      return;\n    }',
-    replace: 'if (this.started) return;',
+    file: 'cluster/gang-life.ts',
+    find: 'if (this.started) this.#end(startedSince);\n    else this.started =',
+    replace: 'if (!this.started) this.started =',
     within: 2_000,
   },
   {
     name: 'raised-quorum-undoes-a-start',
     why: 'A group whose quorum is raised before any process recorded that it was bound is treated as never started.',
     file: 'cluster/gang.ts',
-    find: ' || this.#hasHadQuorum();',
-    replace: ';',
+    find: ' || this.#hasHadQuorum());',
+    replace: ');',
     within: 4_000,
   },
   {
