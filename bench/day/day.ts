@@ -32,6 +32,8 @@ interface Row {
   /** Largest error of the declared run times. Undefined: the scheduler does not read them. */
   readonly declaredError?: number;
   readonly scheduler: () => DayScheduler;
+  /** Each class has a cluster to itself, so the utilization says nothing. */
+  readonly hasManyClusters?: boolean;
 }
 
 const rows: readonly Row[] = [
@@ -43,20 +45,23 @@ const rows: readonly Row[] = [
     declaredError,
     scheduler: () => new Easy(),
   })),
-  { title: 'ideal: each class alone', scheduler: () => new Ideal() },
+  { title: 'ideal: each class alone', scheduler: () => new Ideal(), hasManyClusters: true },
 ];
 
 /** Runs the row with the jobs of each day, and prints it. */
-async function printRow({ title, scheduler }: Row, days: readonly (readonly Job[])[]): Promise<void> {
+async function printRow(
+  { title, scheduler, hasManyClusters = false }: Row,
+  days: readonly (readonly Job[])[],
+): Promise<void> {
   const finished = [];
   for (const jobs of days) finished.push(await runDay(scheduler(), jobs));
-  process.stdout.write(`| ${title} | ${cellsOf(figuresOf(finished)).join(' | ')} |\n`);
+  process.stdout.write(`| ${title} | ${cellsOf(figuresOf(finished), !hasManyClusters).join(' | ')} |\n`);
 }
 
-function cellsOf({ waits, utilization }: DayFigures): string[] {
+function cellsOf({ waits, utilization }: DayFigures, isOneCluster: boolean): string[] {
   const minutes = (ms: number): string => (ms / 60_000).toFixed(ms < 600_000 ? 1 : 0);
   const byClass = sizeClasses.map((size) => `${minutes(waits[size].median)} / ${minutes(waits[size].p99)}`);
-  return [...byClass, minutes(waits.large.max), `${(100 * utilization).toFixed(1)}%`];
+  return [...byClass, minutes(waits.large.max), isOneCluster ? `${(100 * utilization).toFixed(1)}%` : '–'];
 }
 
 function printHeader(title: string): void {
