@@ -186,7 +186,7 @@ export class Cluster {
 
   // Pods
 
-  /** The pods are listed again. Until `podsListed`, no group starts or starts over, because the cache mixes old and new states. */
+  /** The pods are listed again. Until `podsListed`, no group starts over, because the cache mixes old and new states. */
   podsBeingListed(): void {
     this.#gangs.membersBeingListed();
   }

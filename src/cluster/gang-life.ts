@@ -9,15 +9,18 @@ export class GangLife {
   hasEnded = false;
   /** uids of live members */
   readonly #live = new Set<string>();
-  /** While the members are listed again: `#live` as it was before. */
-  #liveBefore: ReadonlySet<string> | undefined;
+  /** While the members are listed again: the state before. */
+  #before: { readonly started: boolean; readonly live: ReadonlySet<string> } | undefined;
   /** `startedSince` of a life that has ended: the controller may be late with the condition. */
   #outdated: string | undefined;
+  /** `startedSince` when a list showed none of the known live members: nothing else tells that others had kept the life going. */
+  #trusted: string | undefined;
 
   /** Another group object has the name now. `note` is called for each of its members. */
   restart(): void {
     this.started = this.hasEnded = false;
-    this.#outdated = undefined;
+    this.#outdated = this.#trusted = undefined;
+    if (this.#before !== undefined) this.#before = { started: false, live: new Set() };
   }
 
   /** The member is live, or is not. `update` follows. */
@@ -31,14 +34,16 @@ export class GangLife {
    * an ended life has left it behind. `isQuorumBound`: whether the live members include a quorum.
    */
   update(startedSince: string | undefined, isQuorumBound: () => boolean): void {
-    if (this.#liveBefore !== undefined || this.started === this.#live.size > 0) return;
-    if (this.started) this.#end(startedSince);
-    else this.started = (startedSince !== undefined && startedSince !== this.#outdated) || isQuorumBound();
+    const mayEnd = this.#before === undefined;
+    if (this.#trusted !== undefined && mayEnd) this.#checkTrusted(startedSince, isQuorumBound);
+    if (this.started === this.#live.size > 0) return;
+    if (!this.started) this.started = this.#isConfirmed(startedSince) || isQuorumBound();
+    else if (mayEnd) this.#end(startedSince);
   }
 
-  /** The members are listed again. Until `membersListed`, no life starts or ends: some members are older than others. */
+  /** The members are listed again. Until `membersListed`, no life ends: some members are older than others. */
   membersBeingListed(): void {
-    this.#liveBefore ??= new Set(this.#live);
+    this.#before ??= { started: this.started, live: new Set(this.#live) };
   }
 
   /**
@@ -46,19 +51,37 @@ export class GangLife {
    * kept the life going.
    */
   membersListed(startedSince: string | undefined): void {
-    const isKept = startedSince !== undefined || [...(this.#liveBefore ?? [])].some((uid) => this.#live.has(uid));
-    this.#liveBefore = undefined;
-    if (this.started && !isKept) this.#end(undefined);
+    const { started = false, live = new Set<string>() } = this.#before ?? {};
+    this.#before = undefined;
+    // The list may have shown new members before it showed that old ones are gone.
+    if (!started) this.started = false;
+    if (this.#live.size === 0) this.allListed(startedSince);
+    else if (started && ![...live].some((uid) => this.#live.has(uid))) {
+      if (this.#isConfirmed(startedSince)) this.#trusted = startedSince;
+      else this.#end(startedSince);
+    }
   }
 
   /** Everything is listed for the first time: a group without live members, of which the condition says that it has started, starts over. */
   allListed(startedSince: string | undefined): void {
-    if (this.#live.size === 0 && startedSince !== undefined) this.#end(startedSince);
+    if (this.#before === undefined && this.#live.size === 0 && startedSince !== undefined) this.#end(startedSince);
+  }
+
+  #isConfirmed(startedSince: string | undefined): boolean {
+    return startedSince !== undefined && startedSince !== this.#outdated;
+  }
+
+  /** The condition may have been older than the list. */
+  #checkTrusted(startedSince: string | undefined, isQuorumBound: () => boolean): void {
+    if (startedSince === this.#trusted && !isQuorumBound()) return;
+    if (startedSince === undefined && !isQuorumBound()) this.#end(this.#trusted);
+    this.#trusted = undefined;
   }
 
   #end(startedSince: string | undefined): void {
     this.started = false;
     this.hasEnded = true;
     this.#outdated = startedSince;
+    this.#trusted = undefined;
   }
 }

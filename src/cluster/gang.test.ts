@@ -245,7 +245,50 @@ describe('a gang', () => {
       gang.membersBeingListed();
       gang.setMember(named(['b'])[0]!);
       gang.removeMember('a');
-      expect([gang.membersListed(), gang.started]).toEqual([false, false]);
+      expect([gang.started, gang.membersListed(), gang.started]).toEqual([true, true, false]);
+      expect(gang.startsAnew).toBe(false);
+    });
+
+    it('starts over if the condition no longer says that others have kept its life going', () => {
+      const gang = relistedGang(since);
+      gang.membersListed();
+      gang.setSpec({ ...gang.spec!, startedSince: undefined, startsAnew: true });
+      expect([gang.started, gang.startsAnew]).toEqual([false, true]);
+    });
+
+    it('goes on if the condition is withdrawn after its quorum was bound', () => {
+      const gang = relistedGang(since);
+      gang.membersListed();
+      gang.setMember(named(['d'])[0]!);
+      gang.setSpec({ ...gang.spec!, startedSince: undefined });
+      expect(gang.started).toBe(true);
+    });
+
+    it('starts over after a list if the condition is that of an earlier life', () => {
+      const gang = endedGang(since);
+      for (const pod of named(['c', 'd'])) gang.setMember(pod);
+      expect(gang.started).toBe(true);
+      gang.membersBeingListed();
+      for (const uid of ['c', 'd']) gang.removeMember(uid);
+      gang.setMember(named(['e'])[0]!);
+      expect([gang.membersListed(), gang.started, gang.startsAnew]).toEqual([true, false, true]);
+    });
+
+    it('is judged by the complete list if the scheduler takes over in the middle of it', () => {
+      const gang = gangOf('only', 3);
+      gang.setSpec({ ...gang.spec!, startedSince: since });
+      for (const pod of named(['a', 'b', 'c'])) gang.setMember(pod);
+      gang.membersBeingListed();
+      for (const uid of ['a', 'b', 'c']) gang.removeMember(uid);
+      gang.allListed();
+      gang.setMember(named(['d'])[0]!);
+      expect([gang.membersListed(), gang.started]).toEqual([false, true]);
+    });
+
+    it('is no successor of a group that was replaced in the middle of a list', () => {
+      const gang = relistedGang(since);
+      gang.setSpec({ ...gang.spec!, uid: 'second', startedSince: undefined });
+      expect([gang.membersListed(), gang.started, gang.startsAnew]).toEqual([false, false, false]);
     });
 
     it('is another one than a gang that a dry run has taken out', () => {

@@ -223,7 +223,7 @@ export class Gang implements GangView {
     return this.#seenBinding.has(uid);
   }
 
-  /** The members are listed again. Until `membersListed`, the group neither starts nor starts over. */
+  /** The members are listed again. Until `membersListed`, the group does not start over. */
   membersBeingListed(): void {
     this.#life.membersBeingListed();
   }

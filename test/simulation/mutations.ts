@@ -361,8 +361,8 @@ export const mutations: readonly Mutation[] = [
     name: 'life-never-ends',
     why: 'A group whose members are all gone counts as started, so that its next members may be bound without the quorum.',
     file: 'cluster/gang-life.ts',
-    find: 'if (this.started) this.#end(startedSince);\n    else this.started =',
-    replace: 'if (!this.started) this.started =',
+    find: 'else if (mayEnd) this.#end(startedSince);',
+    replace: '',
     within: 2_000,
   },
   {

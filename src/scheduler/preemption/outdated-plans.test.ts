@@ -152,6 +152,38 @@ describe('a terminating member of a started group', () => {
     expect(Object.keys(story.bound)).toContain('old-again');
   });
 
+  it('keeps no more capacity than its group needs: others wait for the rest, and evict no pod', async () => {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.group('old', 2);
+    for (let i = 0; i < 8; i++) story.node(`a${i}`, 1);
+    story.members('old', 8, { priority: 10 });
+    await story.run();
+    for (let i = 0; i < 6; i++) {
+      story.node(`low-${i}`, 1);
+      story.pod(`low-${i}`, { nodeName: `low-${i}` });
+    }
+    // The group needs one replacement.
+    for (let i = 0; i < 7; i++) story.change(`old-${i}`, { deleting: true });
+    story.group('next', 6);
+    story.members('next', 6, { priority: 10 });
+    await story.run();
+    expect(story.sent).toEqual([]);
+    expect(Object.keys(story.reserved)).toHaveLength(6);
+  });
+
+  it('keeps no capacity if that for the replacement is already reserved', async () => {
+    const story = new PreemptionStory('DefaultPreemption');
+    for (const name of ['a', 'b', 'c', 'd']) story.node(name, 1);
+    story.group('old', 3);
+    story.members('old', 4);
+    await story.run();
+    for (const name of ['old-0', 'old-1']) story.change(name, { deleting: true });
+    story.remove('old-0');
+    story.pod('next');
+    await story.run();
+    expect(story.reserved).toMatchObject({ next: story.stored('old-1')!.nodeName });
+  });
+
   it('is awaited by a pod of higher priority', async () => {
     const story = await startedGang(3);
     story.change('old-0', { deleting: true });

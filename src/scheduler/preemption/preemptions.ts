@@ -31,7 +31,7 @@ export interface PreemptionsOptions extends OngoingPreemptionsOptions {
   readonly victimSearch: VictimSearch;
   readonly metrics: Pick<PreemptionMetrics, 'ended' | 'postFilterCalled' | 'preempted'>;
   /** Tells whether the capacity of a pod that is lost will be reserved for its replacement. */
-  readonly memberLosses: { keepsCapacity(pod: Pod, against: number): boolean };
+  readonly memberLosses: { keptMembers(groupKey: string, priority: number): ReadonlySet<string> };
   /** Returns the names of the nodes where the pod could not be bound. */
   readonly rejections: { avoidedBy(pod: Pod): readonly string[]; readonly isEmpty: boolean };
 }
@@ -232,9 +232,16 @@ export class Preemptions {
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    /** group key -> its members that keep their capacity */
+    const kept = new Map<string, ReadonlySet<string>>();
+    const keptOf = (key: string): ReadonlySet<string> => {
+      const uids = kept.get(key) ?? this.#options.memberLosses.keptMembers(key, priority);
+      kept.set(key, uids);
+      return uids;
+    };
     return {
       isStuck: (pod) => this.isStuck(pod),
-      keepsCapacity: (pod) => this.#options.memberLosses.keepsCapacity(pod, priority),
+      keepsCapacity: ({ uid, podGroupKey }) => podGroupKey !== undefined && keptOf(podGroupKey).has(uid),
       leaving: this.#ongoing.promisedAtLeast(priority),
     };
   }

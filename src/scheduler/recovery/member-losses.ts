@@ -164,13 +164,24 @@ export class MemberLosses {
     }
   }
 
-  /** Returns whether the capacity of this member, if it is lost now, will be reserved for its replacement against pods of this priority. */
-  keepsCapacity({ uid, podGroupKey, schedulerName, priority, disruptedBy }: Pod, against: number): boolean {
-    const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
-    if (gang?.spec === undefined || gang.spec.repairGraceMs === 0) return false;
-    const isNeeded = gang.started && priority >= against && disruptedBy !== preemptionReason && neededBy(gang) > 0;
-    if (!gang.comesFirst && !isNeeded) return false;
-    return this.#seen.of(uid)?.groupKey === podGroupKey && this.#options.profiles.decidesGangs(schedulerName);
+  /**
+   * Returns the uids of the terminating members whose capacity will be reserved for replacements against pods of this priority: all of a group
+   * that never started, and as many as a started group needs.
+   */
+  keptMembers(key: string, against: number): ReadonlySet<string> {
+    const gang = this.#options.cluster.gang(key);
+    if (gang?.spec === undefined || gang.spec.repairGraceMs === 0 || this.#options.isHeld(key)) return none;
+    const limit = gang.comesFirst ? Infinity : gang.started ? neededBy(gang) - this.#standing(key).size : 0;
+    if (limit <= 0) return none;
+    const kept = [...gang.members.values()].filter(
+      ({ uid, deleting, priority, disruptedBy, schedulerName }) =>
+        deleting &&
+        (gang.comesFirst || (priority >= against && disruptedBy !== preemptionReason)) &&
+        this.#seen.of(uid)?.groupKey === key &&
+        this.#options.profiles.decidesGangs(schedulerName),
+    );
+    const uids = kept.map(({ uid }) => uid);
+    return new Set(limit < uids.length ? uids.sort().slice(0, limit) : uids);
   }
 
   /** Returns the capacity, reserved or not; undefined if the member is not entitled to a reservation. */

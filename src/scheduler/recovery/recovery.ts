@@ -27,7 +27,7 @@ export class Recovery {
   readonly reservations: Reservations;
   readonly partial: PartiallyBoundGangs;
   readonly rejections: NodeRejections;
-  readonly memberLosses: Pick<MemberLosses, 'bindingFailed' | 'bound' | 'keepsCapacity'>;
+  readonly memberLosses: Pick<MemberLosses, 'bindingFailed' | 'bound' | 'keptMembers'>;
   readonly #gangEvictions: GangEvictions;
 
   constructor({ intake, extenders, ports, metrics, logger, lifecycle }: RecoveryOptions) {
