@@ -363,7 +363,11 @@ export const mutations: readonly Mutation[] = [
     file: 'cluster/gang-life.ts',
     find: 'else if (mayEnd) this.#end(startedSince);',
     replace: '',
-    within: 2_000,
+    // No seed of 2,000 shows it: members of the new life rarely fail to reach the quorum.
+    test: {
+      file: 'src/cluster/gang.test.ts',
+      name: 'a gang > whose members are all gone > is gated by its quorum again, and partially bound below it, although the condition is late',
+    },
   },
   {
     name: 'raised-quorum-undoes-a-start',
