@@ -211,10 +211,6 @@ export class ReleaseChecker implements Checker {
       this.#evidence.excused(`a release: ${this.#isUnclear}`);
       return false;
     }
-    if (this.#hasNewPreemption(sender)) {
-      this.#evidence.excused('a release: a preemption has reserved capacity, and its nominations were not sent yet');
-      return false;
-    }
     const nodes = usableNodes(record, this.#forbiddenNode, view);
     const isLost = (name: string): boolean => nodes.find((node) => node.name === name)?.isClosed !== false;
     if (bound.some(({ node }) => isLost(node))) return false;
@@ -229,7 +225,10 @@ export class ReleaseChecker implements Checker {
     const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
     const taken = [...takenCapacity(this.#asNominated(staying)), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
-    return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
+    const fits = new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
+    if (!fits || !this.#hasNewPreemption(sender)) return fits;
+    this.#evidence.excused('a release: a preemption has reserved capacity, and its nominations were not sent yet');
+    return false;
   }
 
   /** Returns whether the process has begun a preemption of which it has not sent the nominations. It knows them already. */
