@@ -1,3 +1,4 @@
+import { percentile } from '../peers/figures.ts';
 import { dayMs } from './job-mix.ts';
 import { clusterGpus, sizeClasses } from './job.ts';
 import type { SizeClass } from './job.ts';
@@ -20,9 +21,8 @@ export function figuresOf(days: readonly (readonly FinishedJob[])[]): DayFigures
     const waits = finished
       .filter(({ job }) => job.class === size)
       .map(({ job, startedAt }) => startedAt - job.submittedAt);
-    waits.sort((a, b) => a - b);
-    const quantile = (share: number): number => waits[Math.max(0, Math.ceil(share * waits.length) - 1)] ?? 0;
-    return { median: quantile(0.5), p99: quantile(0.99), max: quantile(1) };
+    if (waits.length === 0) return { median: 0, p99: 0, max: 0 };
+    return { median: percentile(waits, 50), p99: percentile(waits, 99), max: percentile(waits, 100) };
   };
   const used = finished.reduce((sum, { job, startedAt, endedAt }) => {
     const ms = Math.max(0, Math.min(endedAt, dayMs) - Math.max(startedAt, from));

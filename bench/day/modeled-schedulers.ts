@@ -1,4 +1,4 @@
-import type { DayScheduler } from './day-scheduler.ts';
+import type { DayProgress, DayScheduler } from './day-scheduler.ts';
 import { cluster, clusterGpus, sizeClasses } from './job.ts';
 import type { Job, SizeClass } from './job.ts';
 import { NodePool } from './node-pool.ts';
@@ -20,7 +20,7 @@ abstract class ModeledScheduler implements DayScheduler {
   #isChanged = false;
   #started: Job[] = [];
 
-  constructor(pool = new NodePool(cluster.nodes, cluster.gpusPerNode)) {
+  constructor(pool = NodePool.empty(cluster.nodes, cluster.gpusPerNode)) {
     this.pool = pool;
   }
 
@@ -39,7 +39,7 @@ abstract class ModeledScheduler implements DayScheduler {
     this.#changedAt(now);
   }
 
-  runUntil(time: number): Promise<{ readonly now: number; readonly started: readonly Job[] }> {
+  runUntil(time: number): Promise<DayProgress> {
     this.#started = [];
     if (this.#isChanged) this.startJobs();
     this.#isChanged = false;
@@ -113,7 +113,7 @@ export class Easy extends ModeledScheduler {
 /** Each size class has the cluster to itself, as one pool of GPUs without nodes, in order: no scheduler can serve a class better in order. */
 export class Ideal implements DayScheduler {
   readonly #classes = new Map<SizeClass, StrictFifo>(
-    sizeClasses.map((each) => [each, new StrictFifo(new NodePool(1, clusterGpus))]),
+    sizeClasses.map((each) => [each, new StrictFifo(NodePool.empty(1, clusterGpus))]),
   );
 
   submit(job: Job, now: number): void {
@@ -124,7 +124,7 @@ export class Ideal implements DayScheduler {
     this.#classes.get(job.class)!.ended(job, now);
   }
 
-  async runUntil(time: number): Promise<{ readonly now: number; readonly started: readonly Job[] }> {
+  async runUntil(time: number): Promise<DayProgress> {
     const runs = await Promise.all([...this.#classes.values()].map((each) => each.runUntil(time)));
     return { now: Math.min(...runs.map(({ now }) => now)), started: runs.flatMap(({ started }) => started) };
   }

@@ -1,3 +1,5 @@
+import type { Job } from './job.ts';
+
 /** How many members are on a node: pairs of node index and number. */
 export type Placement = readonly (readonly [node: number, members: number])[];
 
@@ -5,21 +7,20 @@ export type Placement = readonly (readonly [node: number, members: number])[];
 export class NodePool {
   readonly free: Int32Array;
 
-  constructor(nodes: number, gpusPerNode: number) {
-    this.free = new Int32Array(nodes).fill(gpusPerNode);
+  private constructor(free: Int32Array) {
+    this.free = free;
   }
 
-  static copyOf(pool: NodePool): NodePool {
-    const copy = new NodePool(0, 0);
-    (copy as { free: Int32Array }).free = Int32Array.from(pool.free);
-    return copy;
+  static empty(nodes: number, gpusPerNode: number): NodePool {
+    return new NodePool(new Int32Array(nodes).fill(gpusPerNode));
+  }
+
+  static copyOf({ free }: NodePool): NodePool {
+    return new NodePool(Int32Array.from(free));
   }
 
   /** Returns where the members fit, fullest nodes first, or undefined. Within `limit` as well, if it is given. */
-  place(
-    { members, gpus }: { readonly members: number; readonly gpus: number },
-    limit?: NodePool,
-  ): Placement | undefined {
+  place({ members, gpus }: Pick<Job, 'members' | 'gpus'>, limit?: NodePool): Placement | undefined {
     const usable = (node: number): number => Math.min(this.free[node]!, limit?.free[node] ?? Infinity);
     const nodes = [...this.free.keys()]
       .filter((node) => usable(node) >= gpus)

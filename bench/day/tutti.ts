@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { defaultPlugins, pluginRegistry } from '../../src/plugins/registry.ts';
 import { Queueing } from '../../src/testkit/queueing.ts';
-import type { DayScheduler } from './day-scheduler.ts';
+import type { DayProgress, DayScheduler } from './day-scheduler.ts';
 import { cluster } from './job.ts';
 import type { Job } from './job.ts';
 
@@ -63,7 +63,7 @@ export class Tutti implements DayScheduler {
     if (job.members > 1) this.#scheduler.removeGroup(`default/${groupOf(job)}`);
   }
 
-  async runUntil(time: number): Promise<{ readonly now: number; readonly started: readonly Job[] }> {
+  async runUntil(time: number): Promise<DayProgress> {
     const { clock } = this.#scheduler.harness;
     for (;;) {
       await this.#untilIdle();

@@ -13,6 +13,7 @@ export class ClusterGangs {
   readonly #assumed: ReadonlyMap<string, Assumption>;
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
+  /** False while the pods are listed again. */
   #areListed = true;
 
   constructor(nodes: ClusterNodes, assumed: ReadonlyMap<string, Assumption>) {
@@ -67,6 +68,7 @@ export class ClusterGangs {
     return [...changed];
   }
 
+  /** The pods are listed again. Until `membersListed`, no group starts over. */
   membersBeingListed(): void {
     this.#areListed = false;
     for (const gang of this.#gangs.values()) gang.membersBeingListed();

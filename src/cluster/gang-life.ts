@@ -73,8 +73,9 @@ export class GangLife {
 
   /** The condition may have been older than the list. */
   #checkTrusted(startedSince: string | undefined, isQuorumBound: () => boolean): void {
-    if (startedSince === this.#trusted && !isQuorumBound()) return;
-    if (startedSince === undefined && !isQuorumBound()) this.#end(this.#trusted);
+    const isBound = isQuorumBound();
+    if (!isBound && startedSince === this.#trusted) return;
+    if (!isBound && startedSince === undefined) this.#end(this.#trusted);
     this.#trusted = undefined;
   }
 

@@ -30,7 +30,7 @@ import type { VictimSearchRequest } from './search/victim-search-request.ts';
 export interface PreemptionsOptions extends OngoingPreemptionsOptions {
   readonly victimSearch: VictimSearch;
   readonly metrics: Pick<PreemptionMetrics, 'ended' | 'postFilterCalled' | 'preempted'>;
-  /** Tells whether the capacity of a pod that is lost will be reserved for its replacement. */
+  /** Returns the uids of the terminating members whose capacity will be reserved for replacements against pods of this priority. */
   readonly memberLosses: { keptMembers(groupKey: string, priority: number): ReadonlySet<string> };
   /** Returns the names of the nodes where the pod could not be bound. */
   readonly rejections: { avoidedBy(pod: Pod): readonly string[]; readonly isEmpty: boolean };
