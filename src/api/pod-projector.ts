@@ -1,3 +1,4 @@
+import { invalidRuntimeOf, runtimeSecondsOf } from './declared-runtime.ts';
 import { neededFeatures } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
@@ -6,11 +7,12 @@ import type { PodRequests } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceNames } from './resource-names.ts';
 import { podVolumesOf } from './pod-volume.ts';
-import { LabelInterner } from './label-interner.ts';
-import { safeName } from '../base/safe-text.ts';
+import { RecordInterner } from './record-interner.ts';
+import { cutText, safeName } from '../base/safe-text.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
 import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf, preemptionReason } from './pod.ts';
 import type {
+  ControllerReference,
   HostPort,
   Pod,
   PodAffinityRules,
@@ -22,6 +24,8 @@ import type {
   RawPod,
   SelectingController,
 } from './pod.ts';
+
+type RawOwner = NonNullable<RawPod['metadata']['ownerReferences']>[number];
 
 /** Returns the transition time only for bound pods, because nothing reads it for others. */
 function sinceOf(condition: { readonly status: string; readonly lastTransitionTime?: string }): { since?: number } {
@@ -60,7 +64,8 @@ export class PodProjector {
    * kept as long as the template.
    */
   readonly #recent = new Map<string, WeakRef<PodTemplate>>();
-  readonly #labels = new LabelInterner();
+  readonly #labels = new RecordInterner<Pod['labels']>();
+  readonly #controllers = new RecordInterner<ControllerReference>();
 
   /** `images`: whether a plugin reads images. By default they are dropped. */
   constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
@@ -77,6 +82,7 @@ export class PodProjector {
     }
     const group = podGroupNameOf(metadata.labels, metadata.annotations);
     const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+    const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
     const disruption = status?.conditions?.find((condition) => condition.type === 'DisruptionTarget');
     return {
       uid: metadata.uid,
@@ -104,16 +110,19 @@ export class PodProjector {
       plannedQuorum: plannedQuorumOf(metadata.annotations),
       startedAt: secondsOf(status?.startTime),
       deletionCost: deletionCostOf(metadata.annotations),
-      isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
+      runtimeSeconds: runtimeSecondsOf(metadata.annotations),
+      invalidRuntime: invalidRuntimeOf(metadata.annotations),
+      deadlineSeconds: spec.activeDeadlineSeconds ?? 0,
+      controller: controller && this.#controllers.intern(referenceTo(controller)),
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
       disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
       preemptionMark: disruption && preemptionMarkOf(disruption),
       volumes: podVolumesOf(metadata.name, spec.volumes),
-      template: this.#template(raw),
+      template: this.#template(raw, controller),
     };
   }
 
-  #template({ metadata, spec, status }: RawPod): PodTemplate {
+  #template({ metadata, spec, status }: RawPod, controller: RawOwner | undefined): PodTemplate {
     const rest = {
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,
@@ -121,13 +130,13 @@ export class PodProjector {
       hostPorts: hostPortsOf(spec),
       podAffinity: podAffinityOf(spec.affinity),
       topologySpread: spec.topologySpreadConstraints ?? nothing,
-      controller: controllerOf(metadata.ownerReferences),
+      controller: controller && selectingController(controller),
       images: this.#readsImages ? imagesOf(spec) : nothing,
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
       neededFeatures: neededFeatures(spec),
       terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds,
       ...(spec.preemptionPolicy === 'Never' && { neverPreempts: true as const }),
-      ...(isOfDaemonSet(metadata.ownerReferences) && { isOfDaemonSet: true as const }),
+      ...(controller?.kind === 'DaemonSet' && { isOfDaemonSet: true as const }),
       ...(isStatic(metadata.annotations) && { isStatic: true as const }),
     };
     if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
@@ -169,17 +178,16 @@ const selectingControllers: Readonly<Record<string, SelectingController>> = {
   'apps/v1 StatefulSet': 'StatefulSet',
 };
 
-function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplate['controller'] {
-  const owner = owners?.find(({ controller }) => controller === true);
-  if (owner === undefined) return undefined;
+function selectingController(owner: RawOwner): PodTemplate['controller'] {
   const key = `${owner.apiVersion} ${owner.kind}`;
   return Object.hasOwn(selectingControllers, key)
     ? { kind: selectingControllers[key]!, name: safeName(owner.name) }
     : undefined;
 }
 
-function isOfDaemonSet(owners: RawPod['metadata']['ownerReferences']): boolean {
-  return owners?.some(({ kind, controller }) => controller === true && kind === 'DaemonSet') ?? false;
+/** Cuts the uid, which the API server does not check, to more than the length of one that it assigned. */
+function referenceTo({ kind = '', name, uid = '' }: RawOwner): ControllerReference {
+  return { kind: safeName(kind), name: safeName(name), uid: cutText(uid, 64) };
 }
 
 /** The kubelet marks the API server's copies of static pods; it also marks where it read a pod itself. */

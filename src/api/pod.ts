@@ -120,6 +120,9 @@ export interface PreemptionMark {
   readonly since: number;
 }
 
+/** The owner that controls a pod and recreates it. Not an interface, because it is interned as a record of texts. */
+export type ControllerReference = Readonly<Record<'kind' | 'name' | 'uid', string>>;
+
 /** The scheduler's projection of a pod: only the fields that it reads. */
 export interface Pod {
   readonly uid: string;
@@ -155,8 +158,14 @@ export interface Pod {
   readonly startedAt: number;
   /** Annotation controller.kubernetes.io/pod-deletion-cost: among a group's members of equal priority, those with the lowest cost are evicted first. */
   readonly deletionCost: number;
-  /** Whether a controller owns the pod and recreates it. */
-  readonly isControlled: boolean;
+  /** How long the pod runs from its start, in seconds, from the annotation tutti.dev/runtime; 0: not declared, or invalid. */
+  readonly runtimeSeconds: number;
+  /** Set if the annotation tutti.dev/runtime declares no run time: its value, cut. */
+  readonly invalidRuntime: string | undefined;
+  /** spec.activeDeadlineSeconds: the kubelet ends the pod this long after its start; 0: none. */
+  readonly deadlineSeconds: number;
+  /** Pods with the same controller share one object. */
+  readonly controller: ControllerReference | undefined;
   /** status.reason of a failed pod. A node that rejects a pod at admission sets it. */
   readonly failedBecause: string | undefined;
   /** Reason of the condition DisruptionTarget, if the condition is True. */
@@ -233,6 +242,8 @@ export function podsEqualForScheduling(a: Pod, b: Pod): boolean {
     a.plannedGroupUid === b.plannedGroupUid &&
     a.schedulerName === b.schedulerName &&
     a.priority === b.priority &&
+    a.runtimeSeconds === b.runtimeSeconds &&
+    a.deadlineSeconds === b.deadlineSeconds &&
     a.deleting === b.deleting &&
     isTerminal(a) === isTerminal(b) &&
     (a.phase === b.phase || !isTerminal(a)) &&
@@ -282,6 +293,7 @@ export interface RawPod {
     readonly resourceClaims?: readonly { readonly name: string }[] | null;
     readonly volumes?: readonly RawPodVolume[] | null;
     readonly terminationGracePeriodSeconds?: number;
+    readonly activeDeadlineSeconds?: number;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;

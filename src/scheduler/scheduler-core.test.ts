@@ -78,6 +78,14 @@ describe('a core that has not begun', () => {
     core.change('conflicting', { labels: {} });
     expect(core.harness.events).toEqual(['PodGroupDisagreement conflicting']);
   });
+
+  it('reports an invalid run time once, beside other mistakes of the pod', () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.pod({ name: 'odd', group: 'red', groupAnnotation: 'blue', runtime: 'soon' });
+    core.pod({ name: 'foreign', runtime: 'soon', schedulerName: 'other' });
+    core.change('odd', { invalidRuntime: 'later' });
+    expect(core.harness.events).toEqual(['PodGroupDisagreement odd', 'InvalidRuntime odd']);
+  });
 });
 
 describe('a running core', () => {

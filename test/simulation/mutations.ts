@@ -353,7 +353,7 @@ export const mutations: readonly Mutation[] = [
     name: 'release-regardless-of-owner',
     why: 'The scheduler evicts members that no controller recreates.',
     file: 'scheduler/recovery/gang-evictions.ts',
-    find: 'ours.filter(({ isControlled }) => isControlled)',
+    find: 'ours.filter(({ controller }) => controller !== undefined)',
     replace: 'ours',
     within: 500,
   },

@@ -23,7 +23,7 @@ import { Planner } from '../placement/planning/planner.ts';
 import { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Profiles } from '../profiles.ts';
-import { MembershipWarnings } from '../verdicts/membership-warnings.ts';
+import { PodWarnings } from '../verdicts/pod-warnings.ts';
 import { NotReadyVerdicts } from '../verdicts/not-ready-verdicts.ts';
 import { Verdicts } from '../verdicts/verdicts.ts';
 import { EntityRouter } from './entity-router.ts';
@@ -170,7 +170,7 @@ export class Intake {
 
   #reportPods({ events }: SchedulerPorts): void {
     const { cluster, profiles, verdicts, waitingPods } = this;
-    const warnings = new MembershipWarnings(events);
+    const warnings = new PodWarnings(events);
     this.podSeen.add((uid, pod) => {
       verdicts.podSeen(uid);
       if (!cluster.isAssumed(uid)) waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');

@@ -95,7 +95,7 @@ describe('a partially bound gang that the scheduler cannot complete', () => {
 
   it('keeps members without a controller and releases the others', async () => {
     const core = partiallyBound();
-    core.change('red-1', { isControlled: false });
+    core.change('red-1', { controller: undefined });
     await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['red-0']);
   });

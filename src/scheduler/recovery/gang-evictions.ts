@@ -262,7 +262,7 @@ export class GangEvictions {
     if (outcome !== 'none') return { kind: 'wait' };
     const bound = [...gang.members.values()].filter(({ uid }) => isBoundOrStranded(gang.stateOf(uid)));
     const ours = bound.filter(({ schedulerName }) => profiles.isOurs(schedulerName));
-    const members = ours.filter(({ isControlled }) => isControlled);
+    const members = ours.filter(({ controller }) => controller !== undefined);
     if (members.length > 0) return { kind: 'release', members };
     const [example] = ours;
     if (example === undefined) return { kind: 'stay', why: 'another scheduler bound them' };

@@ -1,3 +1,4 @@
+import { runtimeAnnotation } from '../../api/declared-runtime.ts';
 import type { MembershipDisagreement } from '../../api/pod-group-membership.ts';
 import { podGroupResource } from '../../api/pod-group.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -111,6 +112,19 @@ export function podGroupDisagreement(pod: Pod, { label, annotation }: Membership
     note:
       `the pod's label names PodGroup ${label}, but its annotation names ${annotation}; ` +
       `the scheduler uses the label: remove the annotation or make them equal`,
+  };
+}
+
+/** The pod's annotation tutti.dev/runtime declares no run time. */
+export function invalidRuntime(pod: Pod, value: string): EventToRecord {
+  return {
+    ...regardingPod(pod),
+    type: 'Warning',
+    reason: 'InvalidRuntime',
+    action: 'Scheduling',
+    note:
+      `the scheduler ignores the annotation ${runtimeAnnotation} because ${JSON.stringify(value)} is not a valid run time: ` +
+      `set it to a duration such as 90m or 1h30m, or to whole seconds, of more than 0 and at most 10 years`,
   };
 }
 

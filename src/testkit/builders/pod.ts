@@ -1,3 +1,4 @@
+import { runtimeAnnotation } from '../../api/declared-runtime.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
 import type { NodeAffinityRules, PodPhase, RawPod, Toleration } from '../../api/pod.ts';
 import { rfc3339 } from './identity.ts';
@@ -37,8 +38,13 @@ export interface PodOptions {
   readonly tolerations?: readonly Toleration[];
   readonly phase?: PodPhase;
   readonly deleting?: boolean;
-  /** Name of the ReplicaSet that owns the pod. */
+  /** Name and uid of the ReplicaSet that owns the pod. */
   readonly owner?: string;
+  /** Name and uid of the Job that owns the pod. */
+  readonly job?: string;
+  /** Annotation tutti.dev/runtime. */
+  readonly runtime?: string;
+  readonly activeDeadlineSeconds?: number;
   readonly conditions?: NonNullable<RawPod['status']>['conditions'];
   /** Replaces fields of the spec, such as containers, initContainers or overhead. */
   readonly spec?: Partial<RawPod['spec']>;
@@ -57,6 +63,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
   const annotations = {
     ...options.annotations,
     ...(options.groupAnnotation !== undefined && { [podGroupLabel]: options.groupAnnotation }),
+    ...(options.runtime !== undefined && { [runtimeAnnotation]: options.runtime }),
   };
   const created = options.createdAt === undefined ? identity.creationTimestamp : rfc3339(options.createdAt);
   return {
@@ -68,11 +75,8 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       uid: options.uid ?? identity.uid,
       resourceVersion: options.resourceVersion ?? identity.resourceVersion,
       creationTimestamp: created,
-      ...(options.owner !== undefined && {
-        ownerReferences: [
-          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: options.owner, uid: options.owner, controller: true },
-        ],
-      }),
+      ...(options.owner !== undefined && { ownerReferences: [controlledBy('apps/v1', 'ReplicaSet', options.owner)] }),
+      ...(options.job !== undefined && { ownerReferences: [controlledBy('batch/v1', 'Job', options.job)] }),
       ...(options.deleting === true && { deletionTimestamp: identity.creationTimestamp }),
       ...(Object.keys(labels).length > 0 && { labels }),
       ...(Object.keys(annotations).length > 0 && { annotations }),
@@ -91,6 +95,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       ...(options.nodeName !== undefined && { nodeName: options.nodeName }),
       ...(options.gates !== undefined && { schedulingGates: options.gates.map((name) => ({ name })) }),
       ...(options.nodeSelector !== undefined && { nodeSelector: options.nodeSelector }),
+      ...(options.activeDeadlineSeconds !== undefined && { activeDeadlineSeconds: options.activeDeadlineSeconds }),
       ...(options.nodeAffinity !== undefined && { affinity: { nodeAffinity: options.nodeAffinity } }),
       ...(options.tolerations !== undefined && { tolerations: options.tolerations }),
       ...options.spec,
@@ -102,6 +107,10 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       ...options.status,
     },
   };
+}
+
+function controlledBy(apiVersion: string, kind: string, name: string): object & { readonly name: string } {
+  return { apiVersion, kind, name, uid: name, controller: true };
 }
 
 function containerPort(port: NonNullable<PodOptions['hostPorts']>[number]): object {
