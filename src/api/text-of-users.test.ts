@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { maxMessageLength } from '../base/safe-text.ts';
 import { projectMemberPod } from '../controller/member-pod.ts';
+import { runtimeAnnotation } from './declared-runtime.ts';
 import { classAnnotation } from './listed-metadata.ts';
 import { projectPersistentVolumeClaim, selectedNodeAnnotation } from './persistent-volume-claim.ts';
 import { podGroupLabel } from './pod-group-membership.ts';
@@ -18,6 +19,7 @@ function metadata(seed: number): object {
   const names = { uid: `uid-${seed}`, namespace: 'default', name: `p-${seed}`, resourceVersion: '1' };
   const annotations = {
     [podGroupLabel]: longText(seed),
+    [runtimeAnnotation]: longText(seed),
     [planAnnotations.groupUid]: longText(seed),
     [planAnnotations.plan]: longText(seed),
     [planAnnotations.quorum]: longText(seed),
@@ -77,7 +79,7 @@ const projections: readonly (readonly [string, (seed: number) => unknown])[] = [
 describe.each(projections)('the projection of %s', (_what, project) => {
   it('keeps little of the text of users', () => {
     const text = JSON.stringify(project(1));
-    expect(text.length).toBeLessThan(4 * maxMessageLength);
+    expect(text.length).toBeLessThan(5 * maxMessageLength);
     expect(text).toContain('…');
   });
 

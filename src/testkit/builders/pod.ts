@@ -109,7 +109,9 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
   };
 }
 
-function controlledBy(apiVersion: string, kind: string, name: string): object & { readonly name: string } {
+type Owner = NonNullable<RawPod['metadata']['ownerReferences']>[number];
+
+function controlledBy(apiVersion: string, kind: string, name: string): Owner {
   return { apiVersion, kind, name, uid: name, controller: true };
 }
 
