@@ -10,3 +10,8 @@ export function toKubernetesTime(milliseconds: number): string {
 export function toKubernetesMicroTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }
+
+/** Returns whole seconds since the epoch; 0 without a valid time. */
+export function toEpochSeconds(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
+}

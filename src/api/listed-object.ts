@@ -4,6 +4,8 @@ import { projectCsiNode } from './csi-node.ts';
 import type { CsiNode } from './csi-node.ts';
 import { projectCsiStorageCapacity } from './csi-storage-capacity.ts';
 import type { CsiStorageCapacity } from './csi-storage-capacity.ts';
+import { projectJob } from './job.ts';
+import type { Job } from './job.ts';
 import type { ListedMetadata } from './listed-metadata.ts';
 import { projectPersistentVolumeClaim } from './persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from './persistent-volume-claim.ts';
@@ -18,7 +20,7 @@ import type { StorageClass } from './storage-class.ts';
 import { projectVolumeAttachment } from './volume-attachment.ts';
 import type { VolumeAttachment } from './volume-attachment.ts';
 
-/** kind -> its projection, for kinds other than nodes, pods and groups that plugins read */
+/** kind -> its projection, for kinds other than nodes, pods and groups that plugins or reservations read */
 export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Kind> } & {
   readonly PersistentVolume: PersistentVolume;
   readonly PersistentVolumeClaim: PersistentVolumeClaim;
@@ -28,6 +30,7 @@ export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Ki
   readonly CSIStorageCapacity: CsiStorageCapacity;
   readonly VolumeAttachment: VolumeAttachment;
   readonly PodDisruptionBudget: PodDisruptionBudget;
+  readonly Job: Job;
 };
 
 export type ListedKind = keyof ListedKinds;
@@ -58,6 +61,7 @@ const listings: { readonly [Kind in ListedKind]: Listing<Kind> } = {
   CSIStorageCapacity: { path: '/apis/storage.k8s.io/v1/csistoragecapacities', project: projectCsiStorageCapacity },
   VolumeAttachment: { path: '/apis/storage.k8s.io/v1/volumeattachments', project: projectVolumeAttachment },
   PodDisruptionBudget: { path: '/apis/policy/v1/poddisruptionbudgets', project: projectPodDisruptionBudget },
+  Job: { path: '/apis/batch/v1/jobs', project: projectJob },
 };
 
 export const listedKinds = Object.keys(listings) as readonly ListedKind[];

@@ -1,4 +1,5 @@
 import { invalidRuntimeOf, runtimeSecondsOf } from './declared-runtime.ts';
+import { toEpochSeconds } from './kubernetes-time.ts';
 import { neededFeatures } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
@@ -100,7 +101,7 @@ export class PodProjector {
       nominatedNodeName: status?.nominatedNodeName ?? '',
       phase: phases.includes(status?.phase ?? '') ? (status!.phase as PodPhase) : 'Pending',
       deleting: metadata.deletionTimestamp !== undefined,
-      deletionTimestamp: secondsOf(metadata.deletionTimestamp),
+      deletionTimestamp: toEpochSeconds(metadata.deletionTimestamp),
       schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
       podScheduled: scheduled && {
         ...conditionTextsOf(scheduled),
@@ -108,7 +109,7 @@ export class PodProjector {
       },
       plannedGroupUid: plannedGroupUidOf(metadata.annotations),
       plannedQuorum: plannedQuorumOf(metadata.annotations),
-      startedAt: secondsOf(status?.startTime),
+      startedAt: toEpochSeconds(status?.startTime),
       deletionCost: deletionCostOf(metadata.annotations),
       runtimeSeconds: runtimeSecondsOf(metadata.annotations),
       invalidRuntime: invalidRuntimeOf(metadata.annotations),
@@ -195,11 +196,6 @@ function isStatic(annotations: RawPod['metadata']['annotations']): boolean {
   if (annotations === undefined) return false;
   const source = annotations['kubernetes.io/config.source'];
   return annotations['kubernetes.io/config.mirror'] !== undefined || (source !== undefined && source !== 'api');
-}
-
-/** Returns seconds since the epoch; 0 without a valid time. */
-function secondsOf(time: string | undefined): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
 }
 
 /** Ignores values that Kubernetes does not accept: it requires a 32-bit integer. */
