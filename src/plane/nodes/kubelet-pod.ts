@@ -24,6 +24,8 @@ export interface KubeletPod {
   readonly hasFinalizers: boolean;
   /** Grace period of the deletion, in milliseconds. */
   readonly graceMs: number;
+  /** How long the pod may be active from its start, in milliseconds; undefined: forever. */
+  readonly deadlineMs: number | undefined;
   readonly restartPolicy: string;
   readonly usesHostNetwork: boolean;
   readonly containers: readonly KubeletContainer[];
@@ -70,6 +72,7 @@ export function readKubeletPod(raw: unknown): KubeletPod {
     isDeleting: metadata.deletionTimestamp !== undefined,
     hasFinalizers: (metadata.finalizers ?? []).length > 0,
     graceMs: (metadata.deletionGracePeriodSeconds ?? 30) * 1000,
+    deadlineMs: spec.activeDeadlineSeconds === undefined ? undefined : spec.activeDeadlineSeconds * 1000,
     restartPolicy: spec.restartPolicy ?? 'Always',
     usesHostNetwork: spec.hostNetwork === true,
     containers: (spec.containers ?? []).map(toContainer),

@@ -77,6 +77,45 @@ describe('a simulated pod', () => {
     },
   );
 
+  test('fails at its deadline, which counts from its start', async () => {
+    await using plane = await startPlane();
+    const spec = { activeDeadlineSeconds: 10, restartPolicy: 'Always' };
+    await plane.createPod('p', { node: 'a', annotations: { runDuration: '3s' }, spec });
+    await plane.createPod('stuck', { node: 'a', annotations: { startLatency: '1h' }, spec });
+    await plane.createPod('longer', { node: 'a', spec: { activeDeadlineSeconds: 90 * 86_400 } });
+    await plane.pass(9_900);
+    expect(await Promise.all(['p', 'stuck', 'longer'].map((name) => plane.phase(name)))).toEqual([
+      'Running',
+      'Pending',
+      'Running',
+    ]);
+    expect(plane.nodes.areMoving).toBe(true);
+    await plane.pass(200);
+    for (const name of ['p', 'stuck']) {
+      const { status } = await plane.pod(name);
+      expect(status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+      expect(status.message).toBe('Pod was active on the node longer than the specified deadline');
+      expect(status.containerStatuses?.[0]?.state.terminated?.exitCode).toBe(143);
+    }
+    await plane.client.patch('/api/v1/namespaces/default/pods/longer', 'merge', {
+      spec: { activeDeadlineSeconds: 20 },
+    });
+    await plane.pass(9_000);
+    expect(await plane.phase('longer')).toBe('Running');
+    await plane.pass(1_000);
+    expect((await plane.pod('longer')).status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+    expect(plane.nodes.areMoving).toBe(false);
+  });
+
+  test('that succeeds before its deadline stays so', async () => {
+    await using plane = await startPlane();
+    await plane.createPod('p', { node: 'a', annotations: { runDuration: '3s' }, spec: { activeDeadlineSeconds: 10 } });
+    await plane.pass(5_000);
+    expect(plane.nodes.areMoving).toBe(false);
+    await plane.pass(10_000);
+    expect(await plane.phase('p')).toBe('Succeeded');
+  });
+
   test('fails at once if an annotation is invalid, and names the annotation', async () => {
     await using plane = await startPlane();
     await plane.createPod('p', { node: 'a', annotations: { runDuration: 'a while' } });

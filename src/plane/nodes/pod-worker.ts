@@ -53,11 +53,20 @@ type State =
   | { readonly name: 'meeting'; readonly giveUp: () => void }
   | { readonly name: 'running'; readonly timer: Timer | undefined };
 
+/** States in which the pod counts against its deadline. */
+const activeStates: ReadonlySet<State['name']> = new Set(['creating', 'meeting', 'running', 'restarting']);
+
 /** Back-off of a kubelet, from the third run on. The second run follows the first at once. */
 const restartBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 300_000 };
 
 /** Exit code of a container that ends on SIGTERM: 128 + 15. */
 const terminatedExitCode = 143;
+
+/** The kubelet's reason and message for a pod that it ends at spec.activeDeadlineSeconds. */
+const deadlineExceeded = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+};
 
 /** Simulates a kubelet for one pod, from admission to deletion. */
 export class PodWorker {
@@ -69,6 +78,8 @@ export class PodWorker {
   #acceptedAt = 0;
   #startedAt = 0;
   #restartCount = 0;
+  /** Set while the pod is active and has a deadline. */
+  #deadline: Timer | undefined;
   #lastRun: FinishedRun | undefined;
   /** The newest unsent status. It replaces any older unsent one. */
   #unsent: Record<string, unknown> | undefined;
@@ -81,7 +92,7 @@ export class PodWorker {
     this.#options = options;
   }
 
-  /** Starts from the current state of the pod. A running pod keeps running, and its run duration restarts. */
+  /** Starts from the current state of the pod. A running pod keeps running, and its run duration and deadline restart. */
   begin(): void {
     const pod = this.#pod;
     this.#acceptedAt = this.#options.clock.now();
@@ -104,21 +115,23 @@ export class PodWorker {
     if (pod.phase === 'Running') {
       this.#options.host.take(pod);
       this.#startRunTime();
+      this.#watchDeadline();
     } else {
       this.#state = { name: 'admitting' };
       void this.#admit();
     }
   }
 
-  /** Whether the pod will change without outside help: it is being admitted, started or ended, or its run duration is finite. */
+  /** Whether the pod will change without outside help: it is being admitted, started or ended, or its run duration is finite, or it has a deadline. */
   get isMoving(): boolean {
     const state = this.#state;
-    if (this.#writing !== undefined || state.name === 'admitting') return true;
+    if (this.#writing !== undefined || this.#deadline !== undefined || state.name === 'admitting') return true;
     return 'timer' in state && state.timer !== undefined;
   }
 
   /** Takes the current state of the pod from the API. */
   update(pod: KubeletPod): void {
+    const { deadlineMs } = this.#pod;
     this.#pod = pod;
     const { name } = this.#state;
     if (name === 'left' || name === 'terminating') return;
@@ -130,6 +143,8 @@ export class PodWorker {
       this.#unsent = undefined;
       this.#options.host.release(pod);
       this.#state = { name: 'ended' };
+    } else if (pod.deadlineMs !== deadlineMs) {
+      this.#watchDeadline();
     }
   }
 
@@ -155,6 +170,7 @@ export class PodWorker {
       this.#write({ name: 'creating' });
       const timer = clock.setTimer(this.#simulation!.startLatencyMs, () => this.#run());
       this.#state = { name: 'creating', timer };
+      this.#watchDeadline();
     }
   }
 
@@ -191,7 +207,7 @@ export class PodWorker {
   }
 
   #finish(): void {
-    const { clock, host } = this.#options;
+    const { clock } = this.#options;
     const { exitCode } = this.#simulation!;
     const run: FinishedRun = { exitCode, startedAt: this.#startedAt, finishedAt: clock.now() };
     const { restartPolicy } = this.#pod;
@@ -203,9 +219,30 @@ export class PodWorker {
       if (delay > 0) this.#write({ name: 'restarting' });
       return;
     }
-    host.release(this.#pod);
+    this.#end(run);
+  }
+
+  /** Waits for the deadline of an active pod, and ends the pod then. The clock may cut a long delay, so it checks the time again. */
+  #watchDeadline(): void {
+    const { clock } = this.#options;
+    const { deadlineMs } = this.#pod;
+    this.#deadline?.cancel();
+    this.#deadline = undefined;
+    if (deadlineMs === undefined || !activeStates.has(this.#state.name)) return;
+    const now = clock.now();
+    const leftMs = this.#acceptedAt + deadlineMs - now;
+    if (leftMs > 0) {
+      this.#deadline = clock.setTimer(leftMs, () => this.#watchDeadline());
+    } else {
+      this.#end({ exitCode: terminatedExitCode, startedAt: this.#startedAt, finishedAt: now }, deadlineExceeded);
+    }
+  }
+
+  #end(run: FinishedRun, cause?: typeof deadlineExceeded): void {
+    this.#cancel();
+    this.#options.host.release(this.#pod);
     this.#state = { name: 'ended' };
-    this.#write({ name: 'ended', run });
+    this.#write({ name: 'ended', run }, cause);
   }
 
   #terminate(delayMs: number): void {
@@ -245,10 +282,10 @@ export class PodWorker {
     this.#leave();
   }
 
-  #write(progress: ContainerProgress): void {
+  #write(progress: ContainerProgress, cause?: typeof deadlineExceeded): void {
     const { clock, host, podIP } = this.#options;
-    this.#send(
-      podStatus({
+    this.#send({
+      ...podStatus({
         pod: this.#pod,
         progress,
         acceptedAt: this.#acceptedAt,
@@ -258,7 +295,8 @@ export class PodWorker {
         restartCount: this.#restartCount,
         lastRun: this.#lastRun,
       }),
-    );
+      ...cause,
+    });
   }
 
   #send(status: Record<string, unknown>): void {
@@ -303,6 +341,8 @@ export class PodWorker {
 
   #cancel(): void {
     const state = this.#state;
+    this.#deadline?.cancel();
+    this.#deadline = undefined;
     if ('timer' in state) state.timer?.cancel();
     if (state.name === 'meeting') state.giveUp();
   }

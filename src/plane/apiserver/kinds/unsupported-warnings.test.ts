@@ -33,9 +33,9 @@ describe('warnings', () => {
     const second = await client.patch(`${path}/d`, 'merge', { spec: { replicas: 2 } });
     expect(second.headers).not.toHaveProperty('warning');
     const replaced = structuredClone(second.body);
-    replaced.spec.template.spec.activeDeadlineSeconds = 1;
+    replaced.spec.template.spec.containers[0].lifecycle = {};
     expect((await client.replace(`${path}/d`, replaced)).headers.warning).toBe(
-      '299 - "spec.template.spec.activeDeadlineSeconds: simulated pods do not stop at this deadline"',
+      '299 - "spec.template.spec.containers[0].lifecycle: simulated pods run no containers: the hooks are not run"',
     );
   });
 

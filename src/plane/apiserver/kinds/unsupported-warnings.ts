@@ -97,9 +97,6 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
   );
   return [
     ...ignored.map((field) => `spec.${field}: the embedded plane does not act on this field of a ${type.kind}`),
-    ...(podSpec?.activeDeadlineSeconds === undefined
-      ? []
-      : [`${path}.activeDeadlineSeconds: simulated pods do not stop at this deadline`]),
     ...probes,
   ];
 }
