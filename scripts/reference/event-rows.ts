@@ -120,6 +120,9 @@ export function eventRows(): readonly EventRow[] {
       ],
     ],
     podGroupDisagreement: [['The label and the annotation of the pod name different groups', disagreement]],
+    invalidRuntime: [
+      ['The annotation `tutti.dev/runtime` of the pod is not valid', events.invalidRuntime(pod, 'soon')],
+    ],
   };
   const group = { namespace: 'default', name: 'train', uid: 'u' };
   const unlabeled = describeMislabeledWorkload({ kind: 'Job', name: 'train', group: 'train' });

@@ -1,3 +1,4 @@
+import { runtimeAnnotation } from '../../src/api/declared-runtime.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
 import { simulatedProvisioner } from '../../src/plane/nodes/simulated-volumes.ts';
@@ -23,7 +24,7 @@ const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, st
 /** Returns the page in Markdown: every label and annotation that Tutti reads or writes. Throws if the sources contain a name that is missing here. */
 export async function namesPage(): Promise<string> {
   const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
-  const documented = [podGroupLabel, ...Object.values(planAnnotations), ...simulated];
+  const documented = [podGroupLabel, runtimeAnnotation, ...Object.values(planAnnotations), ...simulated];
   const missing = (await keysInSources()).filter((key) => !documented.includes(key));
   if (missing.length > 0) throw new Error(`names-page.ts does not document ${missing.join(', ')}`);
   return [
@@ -40,6 +41,11 @@ export async function namesPage(): Promise<string> {
           code(podGroupLabel),
           'Label. An annotation with the same name works as well; the label wins',
           "Name of the pod's PodGroup, which must be in the pod's namespace",
+        ],
+        [
+          code(runtimeAnnotation),
+          'Annotation',
+          'How long the pod runs from its start: a duration such as `90m`, or whole seconds; at most 10 years',
         ],
       ],
     ),
