@@ -42,6 +42,15 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   'profiles[].pluginConfig': 'Arguments of plugins',
   'profiles[].pluginConfig[].name': 'Name of the plugin',
   'profiles[].pluginConfig[].args': 'Arguments of the plugin. Tutti validates them as well: [below](#plugins)',
+  'profiles[].reservations.enabled':
+    'Whether to reserve capacity for pods and groups that wait long: [Reservations](../configuration.md#reservations-with-a-predicted-start)',
+  'profiles[].reservations.poolLabel':
+    'Node label whose values are the pools. If absent, the cluster is one pool. The same in all profiles with reservations',
+  'profiles[].reservations.reserveAfterSeconds': 'How long a pod or group waits before Tutti reserves capacity for it',
+  'profiles[].reservations.drainAfterSeconds':
+    'How long it waits before Tutti drains nodes for it whose pods have no declared end. At least `reserveAfterSeconds`',
+  'profiles[].reservations.overrunPenaltySeconds':
+    'How long Tutti ignores the declarations of an owner after one of its pods has run for longer than declared',
   extenders: 'Processes that the scheduler calls over HTTP about nodes: [Extenders](../extenders.md)',
   'extenders[].urlPrefix': 'URL of the extender. The scheduler appends the verbs to it',
   'extenders[].filterVerb': 'Verb of the call that filters nodes. If absent, the scheduler does not make this call',

@@ -272,6 +272,46 @@ describe("kube-scheduler's rules", () => {
     ]);
   });
 
+  it.each([
+    ['{enabled: 1}', '4:18: profiles[0].reservations.enabled must be true or false, not 1'],
+    [
+      '{enabled: true, poolLabel: "a b"}',
+      '4:33: profiles[0].reservations.poolLabel must be the key of a node label such as example.com/pool, not "a b"',
+    ],
+    [
+      '{reserveAfterSeconds: -1, drainAfterSeconds: -2}',
+      '4:18: profiles[0].reservations.reserveAfterSeconds must be a whole number from 0 to 2147483647, not -1',
+      '4:43: profiles[0].reservations.drainAfterSeconds must be a whole number from 0 to 2147483647, not -2',
+    ],
+    [
+      '{enabled: true, reserveAfterSeconds: 900}',
+      '4:3: profiles[0].reservations.drainAfterSeconds must be at least reserveAfterSeconds (900), not 600 (the default)',
+    ],
+    [
+      '{enabled: true, drainAfterSeconds: 59}',
+      '4:33: profiles[0].reservations.drainAfterSeconds must be at least reserveAfterSeconds (60), not 59',
+    ],
+    ['{enabled: true, holdAfter: 1}', expect.stringContaining('reservations.holdAfter is not a known field')],
+  ])('apply to reservations: %s', (reservations, ...problems) => {
+    expect(profileProblemsOf(`reservations: ${reservations}`)).toEqual(problems);
+  });
+
+  it('require the same pools in all profiles with reservations', () => {
+    const three = (...reservations: readonly string[]): readonly string[] =>
+      problemsOf(
+        `profiles:\n${reservations.map((given, index) => `- schedulerName: s${index}\n  reservations: ${given}\n`).join('')}`,
+      );
+    const pools = '{enabled: true, poolLabel: a}';
+    expect(three('{poolLabel: b}', pools, pools)).toEqual([]);
+    const must = 'poolLabel must be the same in all profiles with reservations, because they share the nodes';
+    expect(three('{}', pools, '{enabled: true}')).toEqual([
+      `9:3: profiles[2].reservations.${must}: this profile has none, profiles[1] has "a"`,
+    ]);
+    expect(three('{enabled: true}', pools, '{enabled: true}')).toEqual([
+      `7:33: profiles[1].reservations.${must}: this profile has "a", profiles[0] has none`,
+    ]);
+  });
+
   it('require the same order of the shared queue in all profiles', () => {
     const byAge = { name: 'ByAge', points: ['queueSort'] } as const;
     const two = (second: string): readonly string[] =>

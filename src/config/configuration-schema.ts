@@ -1,3 +1,4 @@
+import { qualifiedName } from '../api/qualified-name.ts';
 import { extensionPoints } from '../framework/extension-point.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { withDefaults } from '../plugins/argument-defaults.ts';
@@ -6,6 +7,7 @@ import type { ArgumentSchema, ObjectSchema, ReportProblem } from '../plugins/arg
 import { compileArgumentSchema } from '../plugins/compile-argument-schema.ts';
 import type { ArgumentValidator } from '../plugins/compile-argument-schema.ts';
 import type { ArgumentProblem } from '../plugins/plugin-arguments-error.ts';
+import { defaultReservations } from './scheduler-configuration.ts';
 
 /** The supported versions of KubeSchedulerConfiguration. */
 export const configurationVersions = ['v1', 'v1beta3', 'v1beta2'] as const;
@@ -57,6 +59,34 @@ const pluginSet = {
   },
 } as const;
 
+const delaySeconds = { ...int32, minimum: 0 } as const;
+
+const reservations = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    enabled: flag,
+    poolLabel: {
+      type: 'string',
+      pattern: `^${qualifiedName}$`,
+      mustBe: 'the key of a node label such as example.com/pool',
+    },
+    reserveAfterSeconds: delaySeconds,
+    drainAfterSeconds: delaySeconds,
+    overrunPenaltySeconds: delaySeconds,
+  },
+  check: (
+    value: { readonly reserveAfterSeconds?: number; readonly drainAfterSeconds?: number },
+    report: ReportProblem,
+  ) => {
+    const { reserveAfterSeconds = defaultReservations.reserveAfterMs / 1_000, drainAfterSeconds: given } = value;
+    const drainAfterSeconds = given ?? defaultReservations.drainAfterMs / 1_000;
+    if (drainAfterSeconds >= reserveAfterSeconds) return;
+    const found = `${drainAfterSeconds}${given === undefined ? ' (the default)' : ''}`;
+    report(['drainAfterSeconds'], `must be at least reserveAfterSeconds (${reserveAfterSeconds}), not ${found}`);
+  },
+} as const;
+
 const profile = {
   type: 'object',
   additionalProperties: false,
@@ -90,6 +120,7 @@ const profile = {
         properties: { name: { type: 'string', minLength: 1, mustBe: 'the name of a plugin' }, args: {} },
       },
     },
+    reservations,
   },
 } as const;
 

@@ -5,7 +5,13 @@ import { extensionPoints } from '../framework/extension-point.ts';
 import { isObject } from '../plugins/argument-schema.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { configurationGroup, configurationKind } from './configuration-schema.ts';
-import type { ExtenderConfiguration, ProfileConfiguration, SchedulerConfiguration } from './scheduler-configuration.ts';
+import { defaultReservations } from './scheduler-configuration.ts';
+import type {
+  ExtenderConfiguration,
+  ProfileConfiguration,
+  ReservationsConfiguration,
+  SchedulerConfiguration,
+} from './scheduler-configuration.ts';
 
 const apiVersion = `${configurationGroup}/v1`;
 
@@ -45,7 +51,7 @@ export function configurationObject(configuration: SchedulerConfiguration): obje
   };
 }
 
-function formatProfile({ schedulerName, plugins, points = {} }: ProfileConfiguration): object {
+function formatProfile({ schedulerName, plugins, points = {}, reservations }: ProfileConfiguration): object {
   const named = extensionPoints.flatMap((point) => {
     const here = points[point];
     return here === undefined ? [] : [[point, formatPoint(here)] as const];
@@ -57,6 +63,18 @@ function formatProfile({ schedulerName, plugins, points = {} }: ProfileConfigura
       ...Object.fromEntries(named),
     },
     pluginConfig: formatArguments([...plugins, ...extensionPoints.flatMap((point) => points[point]?.enabled ?? [])]),
+    reservations: formatReservations(reservations),
+  };
+}
+
+function formatReservations(given: ReservationsConfiguration | undefined): object {
+  const { poolLabel, reserveAfterMs, drainAfterMs, overrunPenaltyMs } = given ?? defaultReservations;
+  return {
+    enabled: given !== undefined,
+    ...(poolLabel !== undefined && { poolLabel }),
+    reserveAfterSeconds: reserveAfterMs / 1_000,
+    drainAfterSeconds: drainAfterMs / 1_000,
+    overrunPenaltySeconds: overrunPenaltyMs / 1_000,
   };
 }
 

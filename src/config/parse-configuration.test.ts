@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../base/user-error.ts';
 import { ConfigurationError } from './configuration-error.ts';
+import { describeConfiguration } from './describe-configuration.ts';
 import { formatConfiguration } from './format-configuration.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { parseConfiguration } from './parse-configuration.ts';
@@ -132,6 +133,23 @@ describe('a configuration', () => {
     ]);
   });
 
+  it('may have reservations in a profile, which are off by default', () => {
+    const read = (reservations: string): unknown =>
+      parse(`profiles: [{schedulerName: a, reservations: ${reservations}}]`).profiles[0]!.reservations;
+    for (const off of ['null', '{}', '{enabled: false, poolLabel: a}']) expect(read(off)).toBeUndefined();
+    expect(read('{enabled: true}')).toEqual({
+      reserveAfterMs: 60_000,
+      drainAfterMs: 600_000,
+      overrunPenaltyMs: 3_600_000,
+    });
+    expect(
+      read('{enabled: true, poolLabel: a.b/c, reserveAfterSeconds: 0, drainAfterSeconds: 0, overrunPenaltySeconds: 7}'),
+    ).toEqual({ poolLabel: 'a.b/c', reserveAfterMs: 0, drainAfterMs: 0, overrunPenaltyMs: 7_000 });
+    expect(describeConfiguration(parse('profiles: [{reservations: {enabled: true, poolLabel: a.b/c}}]')).at(-1)).toBe(
+      '  reservations: pools by a.b/c, after 1m, draining after 10m, overrun penalty 1h',
+    );
+  });
+
   it('may be JSON, and may use anchors', () => {
     const json = JSON.stringify({ apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' });
     expect(parseConfiguration('f.json', json).configuration).toEqual(parse(''));
@@ -203,6 +221,10 @@ describe('a warning', () => {
     [
       'profiles: [{plugins: {multiPoint: {disabled: [{name: Coscheduling}]}}, pluginConfig: [{name: Coscheduling}]}]',
       '3:88: profiles[0].pluginConfig[0].name has no effect: Coscheduling is not enabled in this profile',
+    ],
+    [
+      'profiles: [{reservations: {poolLabel: a}}]',
+      '3:13: profiles[0].reservations has no effect: set enabled to true to turn reservations on',
     ],
   ])('is reported for a field without effect: %s', (text, warning) => {
     expect(diagnosticsOf(header + text)).toEqual({ problems: [], warnings: [warning] });
@@ -276,6 +298,13 @@ describe('formatConfiguration', () => {
       },
       { requiredKeys: ['urlPrefix', 'weight'] },
     );
+    const seconds = fc.nat(1_000);
+    const reservations = some({
+      enabled: fc.boolean(),
+      reserveAfterSeconds: seconds,
+      drainAfterSeconds: seconds.map((more) => 1_000 + more),
+      overrunPenaltySeconds: seconds,
+    });
     return some({
       apiVersion: fc.constantFrom('v1', 'v1beta3').map((version) => `kubescheduler.config.k8s.io/${version}`),
       clientConnection: some({
@@ -287,8 +316,14 @@ describe('formatConfiguration', () => {
       podInitialBackoffSeconds: fc.integer({ min: 1, max: 10 }),
       enableProfiling: fc.boolean(),
       profiles: fc
-        .array(profile, { maxLength: 3 })
-        .map((list) => list.map((each, index) => ({ schedulerName: `s${index}`, ...each }))),
+        .tuple(fc.array(fc.tuple(profile, reservations), { maxLength: 3 }), fc.constantFrom({}, { poolLabel: 'a.b/c' }))
+        .map(([list, pools]) =>
+          list.map(([each, given], index) => ({
+            schedulerName: `s${index}`,
+            ...each,
+            reservations: { ...given, ...pools },
+          })),
+        ),
       extenders: fc.array(extender, { maxLength: 1 }),
     }).map((fields) => ({
       apiVersion: 'kubescheduler.config.k8s.io/v1',
@@ -339,6 +374,7 @@ describe('arbitrary text', () => {
       'bind',
     ],
     ['enabled', 'disabled', 'name', 'weight', 'pluginConfig', 'args', 'extenders', 'urlPrefix', 'managedResources'],
+    ['reservations', 'poolLabel', 'reserveAfterSeconds', 'drainAfterSeconds', 'overrunPenaltySeconds'],
     ['leaderElection', 'leaseDuration', 'clientConnection', 'qps', 'burst', '__proto__', 'constructor', '*', '<<', ''],
   ].flat();
   const texts = [

@@ -20,6 +20,7 @@ import { placesOf } from './profile-diagnostics.ts';
 import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
 import { readExtenders } from './read-extenders.ts';
 import { readLeaderElection } from './read-leader-election.ts';
+import { checkPools, readReservations } from './read-reservations.ts';
 import { readProfilePlugins } from './read-profile-plugins.ts';
 import type { ProfilePluginsReading } from './read-profile-plugins.ts';
 import { defaultConfiguration } from './scheduler-configuration.ts';
@@ -195,9 +196,16 @@ function readProfiles(value: unknown, version: ConfigurationVersion, checks: Che
     const reading = readProfilePlugins(profile, path, version, checks);
     readings.push(reading);
     const { plugins, points } = reading;
-    return { schedulerName, plugins, ...(Object.keys(points).length > 0 && { points }) };
+    const reservations = readReservations(fieldOf(profile, 'reservations'), [...path, 'reservations'], checks.warn);
+    return {
+      schedulerName,
+      plugins,
+      ...(Object.keys(points).length > 0 && { points }),
+      ...(reservations !== undefined && { reservations }),
+    };
   });
   checkSorters(readings, checks.report);
+  checkPools(profiles, checks.report);
   return profiles;
 }
 

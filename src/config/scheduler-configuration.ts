@@ -2,6 +2,18 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { EnabledPlugin, PointsConfiguration } from '../framework/enabled-plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 
+/** Reservations with a predicted start. */
+export interface ReservationsConfiguration {
+  /** Key of the node label whose values are the pools. Absent: the cluster is one pool. */
+  readonly poolLabel?: string;
+  /** How long an entity waits before capacity is reserved for it. */
+  readonly reserveAfterMs: number;
+  /** How long it waits before nodes are drained for it although pods on them have no declared end. At least `reserveAfterMs`. */
+  readonly drainAfterMs: number;
+  /** How long the declarations of a pod's owner are ignored after a pod has run for longer than declared. */
+  readonly overrunPenaltyMs: number;
+}
+
 /** A profile: the plugins for the pods that name this scheduler. */
 export interface ProfileConfiguration {
   /** Name by which pods select this profile in spec.schedulerName. */
@@ -10,6 +22,8 @@ export interface ProfileConfiguration {
   readonly plugins: readonly EnabledPlugin[];
   /** Differences at single points. */
   readonly points?: PointsConfiguration;
+  /** Absent: no reservations with a predicted start. */
+  readonly reservations?: ReservationsConfiguration;
 }
 
 export interface ClientConnectionConfiguration {
@@ -82,6 +96,12 @@ export interface SchedulerConfiguration {
   /** A process that is not the leader keeps no cluster cache. */
   readonly delayCacheUntilActive: boolean;
 }
+
+export const defaultReservations: ReservationsConfiguration = {
+  reserveAfterMs: 60_000,
+  drainAfterMs: 600_000,
+  overrunPenaltyMs: 3_600_000,
+};
 
 /** Returns a profile with the default plugins. */
 export function defaultProfile(schedulerName: string): ProfileConfiguration {

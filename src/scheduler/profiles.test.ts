@@ -319,6 +319,33 @@ describe('the profiles of a scheduler', () => {
     );
   });
 
+  it('read Jobs only if one has reservations', () => {
+    const reservations = { reserveAfterMs: 1, drainAfterMs: 2, overrunPenaltyMs: 3, poolLabel: 'pool' };
+    const off = profilesOf(configuration('web', { name: 'ByName' }));
+    expect([off.hasReservations, off.poolLabel, [...off.reads]]).toEqual([false, undefined, []]);
+    const web = configuration('web', { name: 'ByName' });
+    const on = profilesOf(web, { ...configuration('ml', { name: 'ByName' }), reservations });
+    expect([on.hasReservations, on.poolLabel, [...on.reads]]).toEqual([true, 'pool', ['Job']]);
+    expect(on.all.map((profile) => on.reservationsOf(profile))).toEqual([undefined, reservations]);
+  });
+
+  it('must have the same pools if they have reservations', () => {
+    const reserving = (schedulerName: string, poolLabel?: string): ProfileConfiguration => ({
+      ...configuration(schedulerName, { name: 'ByName' }),
+      reservations: {
+        reserveAfterMs: 1,
+        drainAfterMs: 2,
+        overrunPenaltyMs: 3,
+        ...(poolLabel !== undefined && { poolLabel }),
+      },
+    });
+    expect(profilesOf(reserving('web', 'a'), reserving('ml', 'a')).poolLabel).toBe('a');
+    expect(() => profilesOf(reserving('web', 'a'), reserving('ml'))).toThrow(
+      'profile ml: its reservations have the pool label (none), but those of profile web have a: ' +
+        'profiles share the nodes, so all that enable reservations must name the same pool label',
+    );
+  });
+
   it('use that plugin to sort the queue', () => {
     const profiles = profilesOf(configuration('web', { name: 'ByTime' }), configuration('ml', { name: 'ByTime' }));
     const key = { priority: 0, uid: '', incomplete: false };

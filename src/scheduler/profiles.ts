@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ListedKind } from '../api/listed-object.ts';
 import type { GangView } from '../cluster/gang.ts';
-import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import type { ProfileConfiguration, ReservationsConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventHints } from '../framework/event-hints.ts';
 import type { HintMeter } from '../framework/event-hints.ts';
@@ -20,6 +20,8 @@ export class Profiles implements QueuePolicy {
   readonly all: readonly Profile[];
   /** schedulerName -> its profile */
   readonly #byName = new Map<string, Profile>();
+  /** profile with reservations -> their configuration */
+  readonly #reservations = new Map<Profile, ReservationsConfiguration>();
   /** profile -> its plugins' registrations */
   readonly #hints = new Map<Profile, EventHints>();
 
@@ -34,7 +36,7 @@ export class Profiles implements QueuePolicy {
   }) {
     const { configurations, registry, meters } = options;
     const problems = new ProfileProblems();
-    for (const [index, { schedulerName, plugins, points = {} }] of configurations.entries()) {
+    for (const [index, { schedulerName, plugins, points = {}, reservations }] of configurations.entries()) {
       if (configurations.findIndex((other) => other.schedulerName === schedulerName) < index) {
         throw new ProfileError(`two profiles have the schedulerName ${schedulerName}`);
       }
@@ -43,6 +45,7 @@ export class Profiles implements QueuePolicy {
         const meter = meters?.plugins(schedulerName);
         const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle, meter });
         this.#byName.set(schedulerName, profile);
+        if (reservations !== undefined) this.#reservations.set(profile, reservations);
         const timing = meters && { clock: handle.clock, meter: meters.hints };
         this.#hints.set(profile, new EventHints(profile, timing));
       });
@@ -51,15 +54,32 @@ export class Profiles implements QueuePolicy {
     this.all = [...this.#byName.values()];
     if (this.all.length === 0) throw new ProfileError('no profile is configured: at least one is required');
     this.#requireSameQueueSort(options.configurations);
+    this.#requireSamePools();
   }
 
   get schedulerNames(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
-  /** Kinds besides nodes, pods and groups that enabled plugins read. */
+  /** Kinds besides nodes, pods and groups that enabled plugins read, and Jobs if a profile has reservations. */
   get reads(): ReadonlySet<ListedKind> {
-    return new Set(this.all.flatMap(({ plugins }) => plugins.flatMap(({ reads = [] }) => reads)));
+    const ofPlugins = this.all.flatMap(({ plugins }) => plugins.flatMap(({ reads = [] }) => reads));
+    return new Set(this.hasReservations ? [...ofPlugins, 'Job'] : ofPlugins);
+  }
+
+  /** Returns whether a profile has reservations with a predicted start. */
+  get hasReservations(): boolean {
+    return this.#reservations.size > 0;
+  }
+
+  /** Returns the profile's reservations with a predicted start; undefined if they are off. */
+  reservationsOf(profile: Profile): ReservationsConfiguration | undefined {
+    return this.#reservations.get(profile);
+  }
+
+  /** Key of the node label whose values are the pools of reservations. Undefined: the cluster is one pool. */
+  get poolLabel(): string | undefined {
+    return this.#reservations.values().next().value?.poolLabel;
   }
 
   /** Returns whether an enabled plugin reads the images of nodes and pods. */
@@ -144,6 +164,18 @@ export class Profiles implements QueuePolicy {
         `it uses the QueueSort plugin ${how}, but profile ${first.schedulerName} uses ${first.name}: ` +
         `all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments`;
       throw new ProfileError([{ schedulerName: other.schedulerName, text, point: 'queueSort' }]);
+    }
+  }
+
+  /** Throws unless all profiles with reservations have the same pools, because they share the nodes. */
+  #requireSamePools(): void {
+    const [first] = this.#reservations.keys();
+    for (const [profile, { poolLabel }] of this.#reservations) {
+      if (poolLabel === this.poolLabel) continue;
+      const text =
+        `its reservations have the pool label ${poolLabel ?? '(none)'}, but those of profile ${first!.schedulerName} have ` +
+        `${this.poolLabel ?? '(none)'}: profiles share the nodes, so all that enable reservations must name the same pool label`;
+      throw new ProfileError([{ schedulerName: profile.schedulerName, text }]);
     }
   }
 }
