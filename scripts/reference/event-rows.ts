@@ -35,6 +35,12 @@ export function eventRows(): readonly EventRow[] {
     message:
       'PodGroup default/train cannot start: 2 of 3 members would fit; train-2 would not: 0/2 nodes are available: 2 Insufficient cpu.',
   };
+  const behind: Verdict = {
+    reason: 'WaitingForTurn',
+    waitsFor: 'turn',
+    message:
+      'PodGroup default/train cannot start: capacity is reserved for PodGroup default/big, which starts by 12:40Z',
+  };
   const disagreement = events.podGroupDisagreement(pod, { label: 'train', annotation: 'test' });
   /** function that creates Events -> samples of its Events. The type requires an entry for each function. */
   const samples: Readonly<Record<keyof typeof events, readonly Sample[]>> = {
@@ -42,15 +48,17 @@ export function eventRows(): readonly EventRow[] {
     notScheduled: [
       ['The verdict of the pod changed, or binding failed', events.notScheduled(pod, noCapacity)],
       ['The group of the pod is not ready', events.notScheduled(pod, waiting)],
+      ['The pod or its group would fit only on reserved capacity', events.notScheduled(pod, behind)],
     ],
     groupScheduled: [['All members of a plan are bound', events.groupScheduled(gang, [pod, pod, pod], 2)]],
     groupNotScheduled: [
       ['The verdict of the group changed, or binding a member failed', events.groupNotScheduled(gang, pod, noCapacity)],
       ['The group is not ready', events.groupNotScheduled(gang, pod, waiting)],
+      ['The group would fit only on reserved capacity', events.groupNotScheduled(gang, pod, behind)],
     ],
     statusDropped: [
       [
-        'After another Event of the group, while the PodGroup CRD belongs to another project',
+        'After another Event of the group, while the PodGroup CRD belongs to another project or an older version',
         events.statusDropped(events.groupNotScheduled(gang, pod, noCapacity)!, ['status.conditions']),
       ],
     ],

@@ -1,6 +1,7 @@
 import { runtimeAnnotation } from '../../src/api/declared-runtime.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
+import { predictedStartCondition } from '../../src/api/predicted-start.ts';
 import { simulatedProvisioner } from '../../src/plane/nodes/simulated-volumes.ts';
 import { simulationAnnotations } from '../../src/plane/nodes/simulation-annotations.ts';
 import { code, madeFrom, table } from './markdown.ts';
@@ -24,7 +25,10 @@ const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, st
 /** Returns the page in Markdown: every label and annotation that Tutti reads or writes. Throws if the sources contain a name that is missing here. */
 export async function namesPage(): Promise<string> {
   const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
-  const documented = [podGroupLabel, runtimeAnnotation, ...Object.values(planAnnotations), ...simulated];
+  // The type of a condition is on the page of conditions.
+  const elsewhere = [predictedStartCondition];
+  const own = [podGroupLabel, runtimeAnnotation, ...Object.values(planAnnotations)];
+  const documented = [...own, ...simulated, ...elsewhere];
   const missing = (await keysInSources()).filter((key) => !documented.includes(key));
   if (missing.length > 0) throw new Error(`names-page.ts does not document ${missing.join(', ')}`);
   return [

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPhases } from '../../src/api/pod-group.ts';
 import type { podGroupConditions, PodGroupPhase } from '../../src/api/pod-group.ts';
+import { predictedStartCondition, startConfidences } from '../../src/api/predicted-start.ts';
 import type { VerdictReason, WaitsFor } from '../../src/api/verdict.ts';
 import { eventRows } from './event-rows.ts';
 import { code, codes, madeFrom, table } from './markdown.ts';
@@ -10,6 +11,10 @@ const verdictReasons: Readonly<Record<VerdictReason, readonly [waitsFor: readonl
   WaitingForGang: [
     ['members', 'gates'],
     'The group is not ready: its PodGroup does not exist, or its members are missing, have scheduling gates or name different schedulers. More nodes would not help, so autoscalers add none',
+  ],
+  WaitingForTurn: [
+    ['turn'],
+    'The pod or its group fits, but only on capacity that Tutti reserves for a pod or group ahead of it. Autoscalers add no nodes for it: they see the one ahead, which is `Unschedulable`',
   ],
   Unschedulable: [
     ['capacity', 'nodes', 'never', 'permit', 'unknown'],
@@ -24,6 +29,7 @@ const verdictReasons: Readonly<Record<VerdictReason, readonly [waitsFor: readonl
 const waits: Readonly<Record<WaitsFor, string>> = {
   members: 'Members that do not exist yet, or the PodGroup',
   gates: 'The removal of scheduling gates from members',
+  turn: 'The start of the pod or group for which capacity is reserved',
   capacity: 'Free capacity: it fits once other pods are gone',
   nodes:
     'Nodes that are cordoned, not ready, unreachable or under pressure: it would not fit on the others even if all other pods were gone',
@@ -134,7 +140,7 @@ export async function statusPage(): Promise<string> {
       Object.entries(verdictReasons).map(([reason, [words, meaning]]) => [code(reason), codes(words), meaning]),
     ),
     '',
-    '[Metrics](../metrics.md) have this value in the label `waits_for`; `/debug/queue` and `/debug/groups` have it in the field `waitsFor`. They have two more values: `turn` means that the pod or group is in the active queue, and `backoff` that it waits for the end of its backoff.',
+    '[Metrics](../metrics.md) have this value in the label `waits_for`; `/debug/queue` and `/debug/groups` have it in the field `waitsFor`. Metrics have `turn` also for a group in the active queue, and one more value: `backoff` means that the group waits for the end of its backoff.',
     '',
     table(
       ['Value', 'Waits for'],
@@ -150,6 +156,11 @@ export async function statusPage(): Promise<string> {
           code('PodScheduled'),
           codes(Object.keys(verdictReasons)),
           'The scheduler, if it could not schedule the pod. The API server sets the status to `True` when the pod is bound',
+        ],
+        [
+          code(predictedStartCondition),
+          codes(startConfidences),
+          'The scheduler, to the unbound member with the lowest UID, while it reserves capacity for its group; also to a single pod. The message is the latest time at which the group should start, in RFC 3339, or empty if it is unknown. The controller copies both to the PodGroup. The condition has no meaning once the pod is bound',
         ],
         [
           code('DisruptionTarget'),

@@ -8,6 +8,7 @@ import type { PodRequests } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceNames } from './resource-names.ts';
 import { podVolumesOf } from './pod-volume.ts';
+import { predictedStartOf } from './predicted-start.ts';
 import { RecordInterner } from './record-interner.ts';
 import { cutText, safeName } from '../base/safe-text.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
@@ -107,6 +108,7 @@ export class PodProjector {
         ...conditionTextsOf(scheduled),
         ...(group !== undefined && sinceOf(scheduled)),
       },
+      predictedStart: spec.nodeName === undefined ? predictedStartOf(status?.conditions) : undefined,
       plannedGroupUid: plannedGroupUidOf(metadata.annotations),
       plannedQuorum: plannedQuorumOf(metadata.annotations),
       startedAt: toEpochSeconds(status?.startTime),

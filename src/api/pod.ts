@@ -7,6 +7,7 @@ import type { PodVolume, RawPodVolume } from './pod-volume.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
 import { cutText, maxMessageLength, safeName } from '../base/safe-text.ts';
 import { sameLabels } from './same-labels.ts';
+import type { PredictedStart } from './verdict.ts';
 
 export type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
 
@@ -150,6 +151,8 @@ export interface Pod {
   readonly deletionTimestamp: number;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
+  /** From the condition with the predicted start of the pod's entity. Undefined once the pod is bound. */
+  readonly predictedStart: PredictedStart | undefined;
   /** UID of the PodGroup for which the pod was bound, from the Binding's annotation. */
   readonly plannedGroupUid: string | undefined;
   /** minMember of that PodGroup when its plan was bound, from the annotation. */

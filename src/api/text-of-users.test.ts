@@ -9,6 +9,7 @@ import { projectPersistentVolumeClaim, selectedNodeAnnotation } from './persiste
 import { podGroupLabel } from './pod-group-membership.ts';
 import { projectPodGroup } from './pod-group.ts';
 import { planAnnotations } from './pod.ts';
+import { predictedStartCondition } from './predicted-start.ts';
 import { PodProjector } from './pod-projector.ts';
 import { ResourceNames } from './resource-names.ts';
 
@@ -53,6 +54,7 @@ function pod(seed: number): object {
       conditions: [
         { ...condition, type: 'PodScheduled', status: 'False' },
         { ...condition, type: 'DisruptionTarget' },
+        { ...condition, type: predictedStartCondition, reason: 'Declared' },
       ],
     },
   };

@@ -1,6 +1,8 @@
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { podPath } from '../../api/pod-path.ts';
 import type { Pod } from '../../api/pod.ts';
+import { predictedStartCondition, startTimeOf } from '../../api/predicted-start.ts';
+import type { PredictedStart } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
@@ -49,7 +51,7 @@ export class ApiVerdictSink implements VerdictSink {
     }
   }
 
-  #patchOf(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): object {
+  #patchOf(pod: Pod, { reason, message, predictedStart, nominatedNodeName }: PodVerdict): object {
     const now = toKubernetesTime(this.#options.clock.now());
     const condition = {
       type: 'PodScheduled',
@@ -61,7 +63,7 @@ export class ApiVerdictSink implements VerdictSink {
     return {
       metadata: { uid: pod.uid, resourceVersion: pod.resourceVersion },
       status: {
-        conditions: [condition],
+        conditions: [condition, ...predictedStartPatch(pod.predictedStart, predictedStart, now)],
         // Null deletes the field.
         ...(nominatedNodeName !== undefined && {
           nominatedNodeName: nominatedNodeName === '' ? null : nominatedNodeName,
@@ -69,4 +71,16 @@ export class ApiVerdictSink implements VerdictSink {
       },
     };
   }
+}
+
+/** Returns the condition with the predicted start as it should be in the patch: with the new start, or to be deleted. */
+function predictedStartPatch(
+  present: PredictedStart | undefined,
+  start: PredictedStart | undefined,
+  now: string,
+): readonly object[] {
+  const type = predictedStartCondition;
+  if (start === undefined) return present === undefined ? [] : [{ $patch: 'delete', type }];
+  const transition = present === undefined ? { lastTransitionTime: now } : {};
+  return [{ type, status: 'True', reason: start.confidence, message: startTimeOf(start), ...transition }];
 }

@@ -138,6 +138,10 @@ describe('a change that scheduling does not read', () => {
       'our own verdict on a pod',
       (q) => q.change('x', { resourceVersion: '99', podScheduled: { status: 'False', reason: 'r', message: 'm' } }),
     ],
+    [
+      'our own predicted start on a pod',
+      (q) => q.change('x', { resourceVersion: '99', predictedStart: { at: 0, confidence: 'Declared' } }),
+    ],
     ['a pod that begins to run', (q) => q.change('y', { resourceVersion: '99', phase: 'Running' })],
     ['the status of a PodGroup', (q) => q.group({ name: 'red', minMember: 2, resourceVersion: '99' })],
   ])('wakes nothing and leaves the nodes unchanged: %s', (_change, apply) => {

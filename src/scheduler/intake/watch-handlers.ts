@@ -4,6 +4,7 @@ import { nodesEqualForScheduling } from '../../api/node.ts';
 import type { Node } from '../../api/node.ts';
 import { isTerminal, isUnbound, podsEqualForScheduling } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
+import { sameStart } from '../../api/predicted-start.ts';
 import { sameResources } from '../../api/resource-list.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -240,7 +241,8 @@ export class WatchHandlers {
   #mayAskElse(old: Pod, pod: Pod): boolean {
     if (!this.#options.readsAll || old.resourceVersion === pod.resourceVersion) return false;
     const [before, now] = [old.podScheduled, pod.podScheduled];
-    return isUnbound(pod) && before?.reason === now?.reason && before?.message === now?.message;
+    const isSameVerdict = before?.reason === now?.reason && before?.message === now?.message;
+    return isUnbound(pod) && isSameVerdict && sameStart(old.predictedStart, pod.predictedStart);
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {

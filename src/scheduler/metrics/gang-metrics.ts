@@ -6,8 +6,11 @@ import { exponentialBounds } from '../../observability/metric-registry.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { readCounter } from '../../observability/read-counter.ts';
 
-/** What an unscheduled group waits for: the waitsFor of its verdict, its `turn` in the active queue, or the end of its `backoff`. */
-export type GroupWaitsFor = WaitsFor | 'turn' | 'backoff';
+/**
+ * What an unscheduled group waits for: the waitsFor of its verdict, or the end of its `backoff`. In the active queue, it waits for its `turn`,
+ * too.
+ */
+export type GroupWaitsFor = WaitsFor | 'backoff';
 
 export const groupWaits: readonly GroupWaitsFor[] = [
   'members',

@@ -65,6 +65,7 @@ describe('Events', () => {
     });
     expect(notScheduled(pod, { ...noCapacity, reason: 'SchedulerError' }).reason).toBe('FailedScheduling');
     expect(notScheduled(pod, { ...noCapacity, reason: 'WaitingForGang' }).reason).toBe('WaitingForGang');
+    expect(notScheduled(pod, { ...noCapacity, reason: 'WaitingForTurn' }).reason).toBe('WaitingForTurn');
     expect(preempted({ ...pod, nodeName: 'a' }, 'Preempted by default/blue on node a')).toMatchObject({
       type: 'Normal',
       reason: 'Preempted',

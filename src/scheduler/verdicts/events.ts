@@ -35,7 +35,12 @@ export function groupScheduled(gang: GangView, members: readonly Pod[], nodes: n
 function rejection({ reason, message }: Verdict): Pick<EventToRecord, 'type' | 'reason' | 'action' | 'note'> {
   return {
     type: 'Warning',
-    reason: reason === 'WaitingForGang' ? 'WaitingForGang' : 'FailedScheduling',
+    reason:
+      reason === 'WaitingForGang'
+        ? 'WaitingForGang'
+        : reason === 'WaitingForTurn'
+          ? 'WaitingForTurn'
+          : 'FailedScheduling',
     action: 'Scheduling',
     note: message,
   };

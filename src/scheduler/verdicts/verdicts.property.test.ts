@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
+import { sameStart } from '../../api/predicted-start.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import { seededRandom } from '../../base/random.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
@@ -37,6 +38,7 @@ async function runScenario(seed: number): Promise<void> {
     ...pod,
     resourceVersion: `${version}`,
     podScheduled: verdict && { status: 'False', reason: verdict.reason, message: verdict.message },
+    predictedStart: verdict?.predictedStart,
   });
   const change = (pod: Pod, verdict: Verdict | undefined): void => {
     const has = stored.get(pod.uid)!;
@@ -55,7 +57,8 @@ async function runScenario(seed: number): Promise<void> {
             if (`${has.version}` !== pod.resourceVersion) return resolve('outdated');
             // A conflict with another cause.
             if (dice < 0.25) return resolve('outdated');
-            const isSame = has.verdict?.message === verdict.message;
+            const isSame =
+              has.verdict?.message === verdict.message && sameStart(has.verdict.predictedStart, verdict.predictedStart);
             if (!isSame) change(pod, verdict);
             if (dice < 0.35) return reject(new Error('the response is lost'));
             resolve('written');
@@ -91,12 +94,15 @@ async function runScenario(seed: number): Promise<void> {
         message: `${cause}, ${upTo(2)} nodes`,
         waitsFor: 'capacity',
         ...(random() < 0.7 && { cause }),
+        ...(random() < 0.3 && { predictedStart: { at: clock.now() + upTo(5) * 20_000, confidence: 'Declared' } }),
       };
       verdicts.report(
         some.map(({ uid }) => shown.get(uid)!),
         verdict,
       );
-      for (const { uid } of some) latest.set(uid, verdict);
+      const { predictedStart: _, ...ofOthers } = verdict;
+      const [lowest] = some.map(({ uid }) => uid).sort();
+      for (const { uid } of some) latest.set(uid, uid === lowest ? verdict : ofOthers);
     } else if (dice < 0.5) respond();
     else if (dice < 0.75) show();
     else if (dice < 0.8) {
@@ -128,10 +134,15 @@ async function runScenario(seed: number): Promise<void> {
   }
   for (const { uid } of first) {
     const verdict = latest.get(uid);
-    if (verdict !== undefined) expect(stored.get(uid)!.verdict?.message, `seed ${seed}`).toBe(verdict.message);
+    if (verdict === undefined) continue;
+    const { message, predictedStart } = stored.get(uid)!.verdict!;
+    expect({ message, predictedStart }, `seed ${seed}`).toEqual({
+      message: verdict.message,
+      predictedStart: verdict.predictedStart && { ...verdict.predictedStart, at: expect.any(Number) as number },
+    });
   }
 }
 
-it('every pod ends up with its latest verdict, whatever happens to the writes', async () => {
+it('every pod ends up with its latest verdict and its entity with the latest start, whatever happens to the writes', async () => {
   for (let seed = 1; seed <= runs(500); seed++) await runScenario(seed);
 });

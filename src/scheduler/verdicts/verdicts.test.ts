@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Verdict } from '../../api/verdict.ts';
+import type { StartConfidence, Verdict, VerdictReason, WaitsFor } from '../../api/verdict.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ConflictError, ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
 import type { EventToRecord } from '../../client/event-recorder.ts';
@@ -83,6 +83,7 @@ function shown(pod: Pod, verdict?: Verdict): Pod {
     resourceVersion: `${pod.resourceVersion}+`,
     ...(verdict !== undefined && {
       podScheduled: { status: 'False', reason: verdict.reason, message: verdict.message },
+      predictedStart: verdict.predictedStart,
     }),
   };
   pods.set(pod.uid, next);
@@ -407,10 +408,155 @@ describe('a verdict', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('of a group that is not ready has its own Event reason', () => {
+  it.each<[VerdictReason, WaitsFor]>([
+    ['WaitingForGang', 'members'],
+    ['WaitingForTurn', 'turn'],
+  ])('with the reason %s has its own Event reason', (reason, waitsFor) => {
     const [pod] = openPods(1);
-    writer.report([pod!], { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
-    expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });
+    writer.report([pod!], { reason, message: 'not now', waitsFor });
+    expect(events[0]).toMatchObject({ type: 'Warning', reason, note: 'not now' });
+  });
+});
+
+describe('a predicted start', () => {
+  const type = 'tutti.dev/PredictedStart';
+  /** A verdict that predicts the start at this second of the virtual clock. */
+  const startsAt = (seconds: number, confidence: StartConfidence = 'Declared'): Verdict => ({
+    ...doesNotFit,
+    message: `expected to start after ${seconds} s`,
+    cause: 'expected to start',
+    predictedStart: { at: Date.UTC(2026, 0, 1) + seconds * 1_000, confidence },
+  });
+  const conditionOf = ({ body }: Call): unknown => body.status.conditions.find((condition) => condition.type === type);
+
+  /** Responds to the next call and delivers the pod with this verdict. */
+  async function written(pod: Pod, verdict: Verdict): Promise<Pod> {
+    calls.shift()!.respond();
+    await settle();
+    return shown(pod, verdict);
+  }
+
+  it('is a second condition of the first pod, in whole seconds and not too early', () => {
+    const [a, b] = openPods(2);
+    writer.report([b!, a!], startsAt(90.5, 'Estimated'));
+    expect(calls.map(({ pod, body }) => [pod, body.status.conditions.length])).toEqual([
+      ['p-0', 2],
+      ['p-1', 1],
+    ]);
+    expect(conditionOf(calls[0]!)).toEqual({
+      type,
+      status: 'True',
+      reason: 'Estimated',
+      message: '2026-01-01T00:01:31Z',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    });
+  });
+
+  it('has no time while it is unknown', () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], { ...doesNotFit, predictedStart: { confidence: 'Draining' } });
+    expect(conditionOf(calls[0]!)).toMatchObject({ reason: 'Draining', message: '' });
+  });
+
+  it('is written when the pod lacks it, and not again when the pod has it', async () => {
+    const [pod] = openPods(1);
+    const { predictedStart: _, ...without } = startsAt(90);
+    writer.report([shown(pod!, without)], startsAt(90));
+    expect(conditionOf(calls[0]!)).toMatchObject({ message: '2026-01-01T00:01:30Z' });
+    const seen = await written(pod!, startsAt(90));
+    writer.report([seen], startsAt(90));
+    shown(seen);
+    expect(calls).toEqual([]);
+  });
+
+  it('is removed at once when the verdict has none any more, or another component wrote one', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], startsAt(3_600));
+    const seen = await written(pod!, startsAt(3_600));
+    const without: Verdict = { ...doesNotFit, cause: 'expected to start' };
+    writer.report([seen], without);
+    expect(conditionOf(calls[0]!)).toEqual({ $patch: 'delete', type });
+    const after = await written(seen, without);
+    expect(calls).toEqual([]);
+    shown(after, { ...without, predictedStart: { at: 0, confidence: 'Declared' } });
+    expect(conditionOf(calls[0]!)).toEqual({ $patch: 'delete', type });
+    expect(events).toHaveLength(1);
+  });
+
+  it('that changes a little is written once a minute, without an Event', async () => {
+    const [pod] = openPods(1);
+    const reported: number[] = [];
+    let seen = pod!;
+    for (let second = 0; second < 150; second++) {
+      const verdict = startsAt(7_200 + second);
+      writer.report([seen], verdict);
+      if (calls.length > 0) {
+        reported.push(second);
+        seen = await written(seen, verdict);
+      }
+      clock.advance(1_000);
+    }
+    expect(reported).toEqual([0, 60, 120]);
+    expect(events).toHaveLength(1);
+  });
+
+  it.each<[string, Verdict, Verdict]>([
+    ['moves by more than a tenth of the remaining time', startsAt(1_000), startsAt(1_101)],
+    ['comes earlier', startsAt(1_000), startsAt(899)],
+    ['moves when its time has passed', startsAt(0), startsAt(1)],
+    ['becomes known', { ...startsAt(0), predictedStart: { confidence: 'Draining' } }, startsAt(1_000)],
+    ['comes', { ...doesNotFit, cause: 'expected to start' }, startsAt(1_000)],
+  ])('that %s is written at once, without an Event, and then once a minute', async (_, before, after) => {
+    const [pod] = openPods(1);
+    writer.report([pod!], before);
+    const first = await written(pod!, before);
+    writer.report([first], after);
+    expect(calls).toHaveLength(1);
+    const second = await written(first, after);
+    writer.report([second], { ...after, predictedStart: { ...after.predictedStart, confidence: 'Estimated' } });
+    expect(calls).toEqual([]);
+    clock.advance(60_000);
+    expect(calls.map(conditionOf)).toMatchObject([{ reason: 'Estimated' }]);
+    expect(events).toHaveLength(1);
+  });
+
+  it('that moves by a tenth of the remaining time waits', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], startsAt(1_000));
+    const seen = await written(pod!, startsAt(1_000));
+    writer.report([seen], startsAt(1_100));
+    expect(calls).toEqual([]);
+  });
+
+  it('that moves during a write is written when the watch delivers the pod', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], startsAt(1_000));
+    writer.report([pod!], startsAt(2_000));
+    expect(calls).toHaveLength(1);
+    await written(pod!, startsAt(1_000));
+    expect(conditionOf(calls[0]!)).toMatchObject({ message: '2026-01-01T00:33:20Z' });
+  });
+
+  it('goes with the first place in the group: at once to the new first pod, and later from the old one', async () => {
+    const [a, b] = openPods(2);
+    writer.report([b!], startsAt(1_000));
+    const old = await written(b!, startsAt(1_000));
+    writer.report([a!, old], startsAt(1_000));
+    expect(calls.map(({ pod }) => pod)).toEqual(['p-0']);
+    expect(conditionOf(calls[0]!)).toMatchObject({ reason: 'Declared' });
+    await written(a!, startsAt(1_000));
+    clock.advance(60_000);
+    expect(calls.map(({ pod }) => pod)).toEqual(['p-1']);
+    expect(conditionOf(calls[0]!)).toEqual({ $patch: 'delete', type });
+  });
+
+  it('stays when a nomination of an earlier process is cleared', () => {
+    const [pod] = openPods(1);
+    const nominated = shown(pod!, startsAt(1_000));
+    nominations.set(pod!.uid, '');
+    writer.nominationsEnded([nominated]);
+    clock.advance(1_000);
+    expect(conditionOf(calls[0]!)).toMatchObject({ message: '2026-01-01T00:16:40Z' });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
+import { sameStart } from '../../api/predicted-start.ts';
 import { safeVerdict } from '../../api/verdict.ts';
-import type { Verdict, VerdictReason } from '../../api/verdict.ts';
+import type { PredictedStart, Verdict, VerdictReason } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
@@ -47,8 +48,12 @@ const clearMs = 1_000;
  *
  * A pod's nomination is written or cleared in the same patch, so that no other component sees an unschedulable pod without the nomination.
  *
- * An unchanged verdict is not written again. If only its counts change, it is written at most once a minute, without an Event. A write that
- * meets a conflict is retried when the watch delivers the pod's new version. If none arrives, or on any other error, it is retried from
+ * The first member also carries the predicted start of its entity, in a second condition: it is one prediction, however many members there
+ * are.
+ *
+ * An unchanged verdict is not written again. If only its counts or its predicted start change, it is written at most once a minute, without
+ * an Event. A start that moves by more than a tenth of the remaining time, comes or goes is written at once. A write that meets a conflict
+ * is retried when the watch delivers the pod's new version. If none arrives, or on any other error, it is retried from
  * time to time.
  */
 export class Verdicts {
@@ -75,13 +80,15 @@ export class Verdicts {
 
   /** Reports the verdict to all pods and to their group `gang`. Returns whether its cause is new for any pod. */
   report(pods: readonly Pod[], given: Verdict, gang?: GangView): boolean {
-    const verdict = safeVerdict(given);
+    const ofFirst = safeVerdict(given);
+    const { predictedStart: _, ...ofOthers } = ofFirst;
     const { clock, events } = this.#options;
     const since = clock.monotonic();
     let isNews = false;
     const ordered = [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1));
     ordered.forEach((pod, index) => {
       const isFirst = index === 0;
+      const verdict = isFirst ? ofFirst : ofOthers;
       const known = this.#wanted.get(pod.uid);
       const isSame = known !== undefined && sameVerdict(known.verdict, verdict);
       if (isSame && (known.isFirst || !isFirst)) {
@@ -89,7 +96,7 @@ export class Verdicts {
         this.#writeNomination(pod.uid);
         return;
       }
-      if (known !== undefined && (isSame || sameCause(known.verdict, verdict))) {
+      if (known !== undefined && sameCause(known.verdict, verdict)) {
         this.#recount(pod.uid, verdict, isFirst, known);
         this.#writeNomination(pod.uid);
         return;
@@ -132,13 +139,16 @@ export class Verdicts {
   }
 
   /**
-   * Handles a verdict that differs only in its counts, or whose pod has become the first of its entity. Counts are written once the written
-   * ones are old enough, or at once if none are written yet. The group's status shows how many members exist and is copied from the first
-   * member. That pod is therefore written at once; such reports are rare.
+   * Handles a verdict that differs only in its counts or its predicted start, or whose pod has become the first of its entity. They are
+   * written once the written ones are old enough, or at once if none are written yet. The group's status shows how many members exist and
+   * when the group should start, and is copied from the first member. That pod is therefore written at once if the number of members
+   * changes or the start moves; such reports are rare.
    */
   #recount(uid: string, verdict: Verdict, isFirst: boolean, { since: reported, isReported }: WantedVerdict): void {
     const now = this.#options.clock.monotonic();
-    const isSoon = isReported && isFirst && verdict.reason === 'WaitingForGang';
+    const shown = this.#options.cluster.openPod(uid)?.predictedStart;
+    const isUrgent = verdict.reason === 'WaitingForGang' || this.#hasMoved(shown, verdict.predictedStart);
+    const isSoon = isReported && isFirst && isUrgent;
     const isPlanned = !isReported || reported > now;
     const since = isSoon ? now : isPlanned ? reported : Math.max(now, reported + recountMs);
     this.#wanted.set(uid, { verdict, isFirst, since, isReported });
@@ -146,17 +156,27 @@ export class Verdicts {
     else this.#writes.add(uid);
   }
 
-  /** If only the counts changed during the write, the new ones are written once the old ones are old enough. */
+  /**
+   * If only the counts or the start changed during the write, the new ones are written once the old ones are old enough. If the start has
+   * moved, they are written when the watch delivers the pod.
+   */
   #reported(uid: string, written: WantedVerdict): void {
     const latest = this.#wanted.get(uid);
     if (latest === undefined || latest.isReported) return;
-    const isSame = sameVerdict(latest.verdict, written.verdict);
-    if (!isSame && !sameCause(latest.verdict, written.verdict)) return;
+    if (!sameCause(latest.verdict, written.verdict)) return;
     latest.isReported = true;
-    if (isSame) return;
+    if (sameVerdict(latest.verdict, written.verdict)) return;
+    if (this.#hasMoved(written.verdict.predictedStart, latest.verdict.predictedStart)) return;
     const since = written.since + recountMs;
     this.#wanted.set(uid, { ...latest, since });
     this.#writes.addAt(uid, since);
+  }
+
+  /** Returns whether the start comes, goes or differs by more than a tenth of the time until the shown one. */
+  #hasMoved(shown: PredictedStart | undefined, start: PredictedStart | undefined): boolean {
+    if (shown === undefined || start === undefined) return shown !== start;
+    if (shown.at === undefined || start.at === undefined) return shown.at !== start.at;
+    return Math.abs(start.at - shown.at) > Math.max(0, shown.at - this.#options.clock.now()) / 10;
   }
 
   /** A nomination does not wait until the verdict's counts are old enough. */
@@ -204,21 +224,21 @@ export class Verdicts {
 }
 
 function sameVerdict(a: Verdict, b: Verdict): boolean {
-  return a.reason === b.reason && a.message === b.message;
+  return a.reason === b.reason && a.message === b.message && sameStart(a.predictedStart, b.predictedStart);
 }
 
 function sameCause(a: Verdict, b: Verdict): boolean {
-  return a.reason === b.reason && a.cause !== undefined && a.cause === b.cause;
+  return a.reason === b.reason && (a.message === b.message || (a.cause !== undefined && a.cause === b.cause));
 }
 
 function carries(pod: Pod, verdict: Verdict): boolean {
-  const condition = pod.podScheduled;
-  return condition?.status === 'False' && condition.reason === verdict.reason && condition.message === verdict.message;
+  const shown = verdictOn(pod);
+  return shown !== undefined && sameVerdict(shown, verdict);
 }
 
-/** Returns the verdict that the pod already carries, from an earlier process. */
-function verdictOn({ podScheduled }: Pod): Verdict | undefined {
+/** Returns the verdict that the pod carries in the API. */
+function verdictOn({ podScheduled, predictedStart }: Pod): Verdict | undefined {
   if (podScheduled?.status !== 'False') return undefined;
   const { reason, message } = podScheduled;
-  return { reason: reason as VerdictReason, message, waitsFor: 'unknown' };
+  return { reason: reason as VerdictReason, message, waitsFor: 'unknown', ...(predictedStart && { predictedStart }) };
 }
