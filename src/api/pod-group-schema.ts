@@ -151,6 +151,18 @@ const status: StructuralSchema = {
       'Members that count towards the quorum: bound, not failed and not being deleted. Succeeded members count once the group has started.',
     ),
     ready: count('Running members that are ready.'),
+    predictedStartTime: {
+      description:
+        'Latest time at which the group should start, while the scheduler reserves capacity for it. Absent without a reservation, and while the time is unknown because it depends on pods that declare no end.',
+      type: 'string',
+      format: 'date-time',
+    },
+    startConfidence: {
+      // No enum: an older CRD must not reject a status with a value that is new.
+      description:
+        'What the predicted start is based on. Declared: the declared ends of all pods that must end first. Estimated: also the run times of earlier pods of the same owners. Draining: the group waits until nodes are empty on which pods run that declare no end.',
+      type: 'string',
+    },
     conditions: {
       description:
         'Scheduled, Started, Ready, Incomplete, SpecAccepted if a field has no effect, and RepairGraceLimited if the grace is limited.',

@@ -100,6 +100,10 @@ export interface PodGroupStatus {
   readonly scheduled?: number;
   /** Running members that are ready. */
   readonly ready?: number;
+  /** RFC 3339. Latest time at which the group should start; see `PredictedStart`. */
+  readonly predictedStartTime?: string;
+  /** `StartConfidence`. */
+  readonly startConfidence?: string;
   readonly conditions?: readonly Condition[];
 }
 

@@ -107,8 +107,13 @@ describe('tutti verify', () => {
     ],
     [
       'another project has installed the PodGroup CRD',
-      withoutStatus('observedGeneration', 'members', 'scheduled', 'ready', 'conditions'),
-      "FAILED the PodGroup CRD is not Tutti's and drops status.observedGeneration, status.members, status.scheduled, status.ready, status.conditions: apply crds/ over it",
+      withoutStatus('observedGeneration', 'members', 'conditions'),
+      "FAILED the PodGroup CRD is outdated or not Tutti's, and drops status.observedGeneration, status.members, status.conditions: apply crds/ over it",
+    ],
+    [
+      'the PodGroup CRD is of an older version',
+      withoutStatus('predictedStartTime', 'startConfidence'),
+      'drops status.predictedStartTime, status.startConfidence: apply crds/ over it',
     ],
   ])('waits a while, then fails if %s', async (_, definition, text) => {
     const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });

@@ -32,7 +32,7 @@ const retryMs = 60_000;
 
 /**
  * Checks now and periodically whether the PodGroup CRD in the API server keeps the status that Tutti writes. A CRD of another
- * project silently drops parts of it. It reports the result by a metric, in the log, and to callers; a condition on the PodGroup
+ * project or of an older version silently drops parts of it. It reports the result by a metric, in the log, and to callers; a condition on the PodGroup
  * would itself be dropped. It only needs permission to read the served schema. Never throws.
  */
 export function watchServedSchema({ client, clock, logger, registry }: ServedSchemaOptions): ServedSchemaWatch {
@@ -70,7 +70,7 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
     if (fields !== reported && fields === '') logger.info('the PodGroup CRD now keeps all status fields', { crd });
     if (fields !== reported && fields !== '') {
       logger.error(
-        'the PodGroup CRD in the cluster is not that of Tutti and drops status fields: groups are scheduled, but their status is incomplete; apply crds/',
+        "the PodGroup CRD in the cluster is outdated or not Tutti's, and drops status fields: groups are scheduled, but their status is incomplete; apply crds/",
         { crd, dropped: fields },
       );
     }

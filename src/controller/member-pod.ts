@@ -4,6 +4,8 @@ import { lookAlikesOf, podGroupNameOf } from '../api/pod-group-membership.ts';
 import type { LookAlike } from '../api/pod-group-membership.ts';
 import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
+import { predictedStartOf, sameStart } from '../api/predicted-start.ts';
+import type { PredictedStart } from '../api/verdict.ts';
 
 /** The parts of a pod from which the controller derives a PodGroup's status. */
 export interface MemberPod {
@@ -30,6 +32,8 @@ export interface MemberPod {
   /** The pod has scheduling gates, so it may not be scheduled yet. */
   readonly gated: boolean;
   readonly podScheduled: PodScheduledCondition | undefined;
+  /** When the scheduler expects its group to start. */
+  readonly predictedStart: PredictedStart | undefined;
   /** status.reason of a failed pod; empty if the pod has not failed or has no reason. */
   readonly failedBecause: string;
   /** Reason of the DisruptionTarget condition. */
@@ -76,6 +80,8 @@ export function projectMemberPod(input: unknown): MemberPod {
     deleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
     gated: (spec?.schedulingGates ?? none).length > 0,
     podScheduled: group === undefined ? undefined : conditionOf('PodScheduled'),
+    predictedStart:
+      group === undefined || spec?.nodeName !== undefined ? undefined : predictedStartOf(status?.conditions),
     failedBecause: status?.phase === 'Failed' ? safeName(status.reason ?? '') : '',
     disruptedBy: disruption?.status === 'True' ? disruption.reason : undefined,
     owners: safeMessage(
@@ -105,6 +111,7 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.podScheduled?.status === b.podScheduled?.status &&
     a.podScheduled?.reason === b.podScheduled?.reason &&
     a.podScheduled?.message === b.podScheduled?.message &&
+    sameStart(a.predictedStart, b.predictedStart) &&
     a.owners === b.owners
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../api/condition.ts';
 import type { MislabeledWorkload } from '../api/mislabeled-workload.ts';
-import type { PodGroup } from '../api/pod-group.ts';
+import type { PodGroup, PodGroupStatus } from '../api/pod-group.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
@@ -133,11 +133,16 @@ class TestPlane {
     const after = {
       ...stored,
       resourceVersion: String(++this.#version),
-      status: { ...stored.status, ...patch },
+      status: merged(stored.status, patch),
     };
     this.#stored.set(group.key, after);
     return after;
   }
+}
+
+/** Applies a merge patch as the API server does. */
+function merged(status: PodGroupStatus, patch: StatusPatch): PodGroupStatus {
+  return Object.fromEntries(Object.entries({ ...status, ...patch }).filter(([, value]) => value !== null));
 }
 
 async function synced(...groups: readonly PodGroup[]): Promise<TestPlane> {
@@ -212,6 +217,29 @@ describe('PodGroupController', () => {
     plane.set(memberPod({ uid: 'Running-0', phase: 'Running', ready: true }));
     await plane.pass();
     expect(Object.keys(plane.patches[1]!.patch)).toEqual(['ready', 'conditions']);
+  });
+
+  it('copies the predicted start, and deletes it once the group starts', async () => {
+    const plane = await synced(podGroup({ minMember: 1 }));
+    const wait = memberPod({ verdict: { reason: 'Unschedulable', message: 'expected to start' } });
+    plane.set(wait);
+    await plane.pass();
+    plane.deliver();
+    for (const start of [
+      ['Draining', ''],
+      ['Declared', '2026-01-01T12:00:00Z'],
+    ] as const) {
+      plane.set({ ...wait, predictedStart: memberPod({ start }).predictedStart });
+      await plane.pass();
+      plane.deliver();
+    }
+    const start = { predictedStartTime: '2026-01-01T12:00:00Z', startConfidence: 'Declared' };
+    expect(plane.patches.slice(1).map(({ patch }) => patch)).toEqual([{ startConfidence: 'Draining' }, start]);
+    expect(plane.status()).toMatchObject(start);
+    plane.set(memberPod({ nodeName: 'node-a', start: ['Declared', '2026-01-01T12:00:00Z'] }));
+    await plane.pass();
+    expect(plane.patches.at(-1)!.patch).toMatchObject({ predictedStartTime: null, startConfidence: null });
+    expect(Object.keys(plane.status())).not.toContain('startConfidence');
   });
 
   it('batches the changes of a group into one write', async () => {

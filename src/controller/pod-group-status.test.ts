@@ -243,6 +243,45 @@ describe('the Scheduled condition', () => {
   });
 });
 
+describe('the predicted start', () => {
+  const early = '2026-01-01T12:00:00Z';
+  const late = '2026-01-01T13:00:00Z';
+  const startOf = ({ predictedStartTime, startConfidence }: DerivedStatus): unknown => [
+    predictedStartTime,
+    startConfidence,
+  ];
+  const none = [undefined, undefined];
+
+  it('is that of the unbound member with the lowest uid', () => {
+    const members = [
+      memberPod({ uid: 'c', start: ['Declared', early] }),
+      memberPod({ uid: 'b', start: ['Estimated', late] }),
+      memberPod({ uid: 'a', nodeName: 'node-a', start: ['Declared', early] }),
+    ];
+    expect(startOf(derive(3, members))).toEqual([late, 'Estimated']);
+    expect(startOf(derive(3, [...members, memberPod({ uid: '0' })]))).toEqual(none);
+  });
+
+  it('has no time while members drain nodes', () => {
+    expect(startOf(derive(1, [memberPod({ start: ['Draining', ''] })]))).toEqual([undefined, 'Draining']);
+  });
+
+  it('is absent once the group has its quorum, although further members wait', () => {
+    const members = [memberPod({ uid: 'b', nodeName: 'node-a' }), memberPod({ uid: 'a', start: ['Declared', early] })];
+    expect(startOf(derive(2, members))).toEqual([early, 'Declared']);
+    expect(startOf(derive(1, members))).toEqual(none);
+  });
+
+  it.each([
+    ['Declared', 'tomorrow'],
+    ['Declared', ''],
+    ['Certain', early],
+    ['Declared', `${early}${'x'.repeat(200_000)}`],
+  ])('ignores a condition with the reason %s and the message %.20s', (confidence, time) => {
+    expect(startOf(derive(1, [memberPod({ start: [confidence, time] })]))).toEqual(none);
+  });
+});
+
 describe('the Started and Ready conditions', () => {
   it('keep Started True when the quorum is lost again', () => {
     const started = derive(2, running(2));
@@ -325,6 +364,11 @@ describe('arbitrary members', () => {
     ready: fc.boolean(),
     nodeName: fc.constantFrom('', 'node-a'),
     owners: fc.subarray(['job-1', 'job-2']),
+    start: fc.constantFrom(
+      ['Declared', '2026-01-01T12:00:00Z'],
+      ['Draining', ''],
+      ['Declared', '+010000-01-01T00:00:00Z'],
+    ),
   });
   const anyMembers = fc
     .array(anyMember, { maxLength: 6 })
@@ -340,6 +384,7 @@ describe('arbitrary members', () => {
         const twice = derive(quorum, second, once);
         expect(podGroupPhases).toContain(twice.phase);
         expect(validate({ spec: { minMember: quorum }, status: twice })).toBe(true);
+        expect(twice.predictedStartTime ?? '2026-01-01T12:00:00Z').toBe('2026-01-01T12:00:00Z');
         expect(statusPatch(twice, derive(quorum, second, twice, now + 3_600_000))).toBeUndefined();
       }),
       { numRuns: 500 },

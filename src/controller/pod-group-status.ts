@@ -1,6 +1,7 @@
 import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
+import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import {
   defaultMaxRepairGraceMs,
   endReasons,
@@ -15,10 +16,12 @@ import { podGroupLabel } from '../api/pod-group-membership.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
 
+/** The fields of a group with a predicted start; otherwise absent. */
+type StartFields = Pick<PodGroupStatus, 'predictedStartTime' | 'startConfidence'>;
+
 /** A status with every field that the controller writes. */
-export type DerivedStatus = Required<Omit<PodGroupStatus, 'scheduleStartTime' | 'phase'>> & {
-  readonly phase: PodGroupPhase;
-};
+export type DerivedStatus = Required<Omit<PodGroupStatus, keyof StartFields | 'scheduleStartTime' | 'phase'>> &
+  StartFields & { readonly phase: PodGroupPhase };
 
 /** What the members do not show. */
 export interface KnownFacts {
@@ -107,6 +110,7 @@ export function derivePodGroupStatus(
     members: tally.members,
     scheduled: counts.scheduled,
     ready: tally.ready,
+    ...startFields(counts, members),
     conditions: mergeConditions(previousConditions(previous, states), states, now),
   };
 }
@@ -220,6 +224,14 @@ function scheduledCondition(
   }
   const message = 'the scheduler has not reported on the members yet';
   return { type, status: 'False', reason: 'WaitingForScheduler', message };
+}
+
+/** Returns the predicted start of a group that lacks its quorum: that of the member whose verdict the condition Scheduled has. */
+function startFields({ scheduled, minMember }: Counts, members: readonly MemberPod[]): StartFields {
+  const start = scheduled >= minMember ? undefined : firstUnbound(members)?.predictedStart;
+  if (start === undefined) return {};
+  const { at, confidence } = start;
+  return { ...(at !== undefined && { predictedStartTime: toKubernetesTime(at) }), startConfidence: confidence };
 }
 
 /**

@@ -32,3 +32,15 @@ it('writes only the fields that differ, and all conditions if one differs', () =
   const status = { ...derived, conditions: [{ ...first!, message: 'old' }, ...others] };
   expect(statusPatch(status, derived)).toEqual({ conditions: derived.conditions });
 });
+
+it('deletes the predicted start, and only if there is one', () => {
+  const status = { ...derived, predictedStartTime: '2026-01-01T12:00:00Z', startConfidence: 'Declared' };
+  expect(statusPatch(status, derived)).toEqual({ predictedStartTime: null, startConfidence: null });
+  const drains = { ...derived, startConfidence: 'Draining' };
+  expect(statusPatch(status, drains)).toEqual({ predictedStartTime: null, startConfidence: 'Draining' });
+  expect(statusPatch(drains, status)).toEqual({
+    predictedStartTime: '2026-01-01T12:00:00Z',
+    startConfidence: 'Declared',
+  });
+  expect(statusPatch(status, status)).toBeUndefined();
+});

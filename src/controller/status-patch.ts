@@ -2,8 +2,12 @@ import type { Condition } from '../api/condition.ts';
 import type { PodGroupStatus } from '../api/pod-group.ts';
 import type { DerivedStatus } from './pod-group-status.ts';
 
-/** The fields to write, as a merge patch: absent fields stay, lists are replaced as a whole. */
-export type StatusPatch = Partial<DerivedStatus>;
+/** Fields that the status has only at times. */
+const optionalFields = ['predictedStartTime', 'startConfidence'] as const;
+type OptionalField = (typeof optionalFields)[number];
+
+/** The fields to write, as a merge patch: absent fields stay, null deletes a field, lists are replaced as a whole. */
+export type StatusPatch = Partial<Omit<DerivedStatus, OptionalField> & Record<OptionalField, string | null>>;
 
 /** Returns the patch from `previous` to `derived`; undefined if they are equal. */
 export function statusPatch(previous: PodGroupStatus, derived: DerivedStatus): StatusPatch | undefined {
@@ -14,6 +18,8 @@ export function statusPatch(previous: PodGroupStatus, derived: DerivedStatus): S
       continue;
     patch[field] = value;
   }
+  for (const field of optionalFields)
+    if (derived[field] === undefined && (previous[field] ?? null) !== null) patch[field] = null;
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 

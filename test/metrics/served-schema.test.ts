@@ -48,7 +48,9 @@ function without(all: Readonly<Record<string, StructuralSchema>>, ...names: stri
 }
 
 /** Fields that scheduler-plugins does not have. */
-const own = ['observedGeneration', 'members', 'scheduled', 'ready', 'conditions'];
+const own = [
+  ...['observedGeneration', 'members', 'scheduled', 'ready', 'predictedStartTime', 'startConfidence', 'conditions'],
+];
 
 class Watching {
   readonly registry = createMetricRegistry({ processMetrics: false });
@@ -107,6 +109,11 @@ test.each([
     'whose conditions lack a field',
     { ...status, properties: { ...fields, conditions: shortConditions } },
     'status.conditions[].message',
+  ],
+  [
+    'of an older version of Tutti',
+    { ...status, properties: without(fields, 'predictedStartTime', 'startConfidence') },
+    'status.predictedStartTime, status.startConfidence',
   ],
   [
     'without a field that Tutti does not write',

@@ -10,7 +10,7 @@ interface OpenApiSchema {
 
 /**
  * Returns what is wrong with the PodGroup CRD in the cluster, or undefined if it is compatible. The API server silently drops status
- * fields that the CRD lacks, which happens if another project has installed its own CRD.
+ * fields that the CRD lacks, which happens if another project has installed its own CRD, or an older version of Tutti.
  */
 export async function podGroupProblem(
   client: Pick<KubeClient, 'get'>,
@@ -29,7 +29,7 @@ export async function podGroupProblem(
     const { status } = podGroupDefinition.spec.versions[0].schema.openAPIV3Schema.properties;
     const dropped = Object.keys(status.properties ?? {}).filter((field) => !Object.hasOwn(kept, field));
     if (dropped.length === 0) return undefined;
-    return `the PodGroup CRD is not Tutti's and drops status.${dropped.join(', status.')}: apply crds/ over it`;
+    return `the PodGroup CRD is outdated or not Tutti's, and drops status.${dropped.join(', status.')}: apply crds/ over it`;
   } catch (error) {
     if (error instanceof NotFoundError)
       return 'the API server does not serve PodGroup: apply crds/, or install the chart with crds.install=true';

@@ -2,6 +2,7 @@ import { projectPodGroup } from '../../api/pod-group.ts';
 import type { PodGroup, PodGroupStatus } from '../../api/pod-group.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
 import { planAnnotations } from '../../api/pod.ts';
+import { predictedStartCondition } from '../../api/predicted-start.ts';
 import { projectMemberPod } from '../member-pod.ts';
 import type { MemberPod } from '../member-pod.ts';
 
@@ -46,6 +47,8 @@ export interface TestMember {
   readonly gated?: boolean;
   /** Reason and message of its PodScheduled condition with status False. */
   readonly verdict?: { readonly reason: string; readonly message: string };
+  /** Its predicted start: the confidence, and RFC 3339 or nothing. */
+  readonly start?: readonly [confidence: string, time: string];
   readonly owners?: readonly string[];
   /** status.reason. */
   readonly reason?: string;
@@ -83,6 +86,9 @@ export function memberPod(options: TestMember = {}): MemberPod {
           : [{ type: 'DisruptionTarget', status: 'True', reason: options.disruptedBy }]),
         { type: 'Ready', status: ready ? 'True' : 'False' },
         ...(verdict === undefined ? [] : [{ type: 'PodScheduled', status: 'False', ...verdict }]),
+        ...(options.start === undefined
+          ? []
+          : [{ type: predictedStartCondition, status: 'True', reason: options.start[0], message: options.start[1] }]),
       ],
     },
   });

@@ -133,7 +133,7 @@ export function invalidRuntime(pod: Pod, value: string): EventToRecord {
   };
 }
 
-/** Follows an Event on a group when the cluster's PodGroup CRD is not Tutti's and drops status fields. */
+/** Follows an Event on a group when the PodGroup CRD in the cluster drops status fields. */
 export function statusDropped({ regarding, reportingController }: Subject, fields: readonly string[]): EventToRecord {
   return {
     regarding,
@@ -142,7 +142,7 @@ export function statusDropped({ regarding, reportingController }: Subject, field
     reason: 'StatusDropped',
     action: 'Scheduling',
     note:
-      `the PodGroup CRD in this cluster is not Tutti's and drops ${fields.join(', ')}; the group is scheduled, ` +
+      `the PodGroup CRD in this cluster is outdated or not Tutti's, and drops ${fields.join(', ')}; the group is scheduled, ` +
       `but its status is incomplete: ask an administrator to apply Tutti's CRD`,
   };
 }
