@@ -346,7 +346,8 @@ export class Cluster {
   nominationFor({ uid, nominatedNodeName }: Pod): string | undefined {
     if (nominatedNodeName !== '' && !this.ownNominations.has(uid, nominatedNodeName)) return undefined;
     const reservation = this.#reservations.of(uid);
-    const wanted = reservation?.plan === undefined ? '' : reservation.nodeName;
+    const isPreemption = reservation?.plan !== undefined && reservation.kind !== 'backfill';
+    const wanted = isPreemption ? reservation.nodeName : '';
     return wanted === nominatedNodeName ? undefined : wanted;
   }
 

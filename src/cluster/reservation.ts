@@ -6,6 +6,9 @@ export interface ReservationPlan {
   readonly priority: number;
 }
 
+export const reservationKinds = ['nomination', 'repair', 'backfill'] as const;
+export type ReservationKind = (typeof reservationKinds)[number];
+
 /**
  * Capacity on a node that is reserved for an owner. For other pods, Filter treats the node as if the owner already ran there. An owner has at
  * most one reservation.
@@ -14,12 +17,14 @@ export interface ReservationPlan {
  * - `repair`: capacity for a gang whose other members are bound, after a member failed to bind or was lost. Excludes pods outside the gang
  *   of equal or lower priority; all of them if it is exclusive. The name of the replacement may not be known yet; then the owner is a
  *   placeholder, not an existing pod.
+ * - `backfill`: capacity for the entity that is next, on nodes where other pods may still run. Excludes pods of equal or lower priority, except
+ *   those that the scheduler lets pass because they will have ended in time.
  *
- * A reservation ends when its pod is on a node or gone. One of Tutti's own also ends when its time is over, and together with the others of
+ * A reservation ends when its pod is on a node or gone. One of Tutti's own also ends when its time is over, or together with the others of
  * its plan. One that follows the pod's nominatedNodeName ends when that is cleared.
  */
 export interface Reservation {
-  readonly kind: 'nomination' | 'repair';
+  readonly kind: ReservationKind;
   /** The pod for which the capacity is reserved; its template defines the amounts. */
   readonly owner: Pod;
   readonly nodeName: string;
@@ -27,7 +32,7 @@ export interface Reservation {
   readonly isExclusive?: boolean;
   /** True if its creator ends it in time; absent: it follows the pod's nominatedNodeName. */
   readonly isKept?: true;
-  /** The plan of a preemption that it is part of. */
+  /** The plan of a preemption, or of a predicted start, that it is part of. */
   readonly plan?: ReservationPlan;
 }
 

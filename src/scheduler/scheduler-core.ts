@@ -3,6 +3,7 @@ import { deferred } from '../base/deferred.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { Amounts } from '../cluster/amounts.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { reservationKinds } from '../cluster/reservation.ts';
 import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { DryRunOptions, DryRunResult } from '../framework/dry-run.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
@@ -194,7 +195,7 @@ export class SchedulerCore {
         pods: () => cluster.podCount,
         assumed: () => cluster.assumedCount,
         reservations: () => {
-          const counts = { nomination: 0, repair: 0 };
+          const counts = { nomination: 0, repair: 0, backfill: 0 };
           for (const { kind } of cluster.reservations()) counts[kind]++;
           return counts;
         },
@@ -217,9 +218,9 @@ export class SchedulerCore {
 
 /** Returns the sums of the reservations by kind and resource. The resource `cpu` is in cores. */
 function* reservedCapacityIn(cluster: Cluster): ReturnType<MetricSources['cache']['reservedCapacity']> {
-  const sums = { nomination: new Amounts(), repair: new Amounts() };
+  const sums = { nomination: new Amounts(), repair: new Amounts(), backfill: new Amounts() };
   for (const { kind, owner } of cluster.reservations()) sums[kind].add(owner.template.requests);
-  for (const kind of ['nomination', 'repair'] as const) {
+  for (const kind of reservationKinds) {
     for (const [id, amount] of sums[kind].entries()) {
       const resource = cluster.resources.nameOf(id);
       yield { kind, resource, amount: resource === 'cpu' ? amount / 1000 : amount };

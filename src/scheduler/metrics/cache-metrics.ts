@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { Reservation } from '../../cluster/reservation.ts';
+import type { ReservationKind } from '../../cluster/reservation.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 
 /** Values that the cache metrics read at collection. */
@@ -8,15 +8,15 @@ export interface CacheSources {
   readonly pods: () => number;
   readonly assumed: () => number;
   /** kind -> number of reservations */
-  readonly reservations: () => Readonly<Record<Reservation['kind'], number>>;
+  readonly reservations: () => Readonly<Record<ReservationKind, number>>;
   /** Reserved amounts in base units, one entry per kind and resource. */
   readonly reservedCapacity: () => Iterable<{
-    readonly kind: Reservation['kind'];
+    readonly kind: ReservationKind;
     readonly resource: string;
     readonly amount: number;
   }>;
   /** kind -> age in seconds of the oldest reservation of this process; 0 if there is none */
-  readonly oldestReservation: () => Readonly<Record<Reservation['kind'], number>>;
+  readonly oldestReservation: () => Readonly<Record<ReservationKind, number>>;
 }
 
 /** Metrics of the cluster cache and its reservations. */
@@ -35,7 +35,7 @@ export function registerCacheMetrics(registry: MetricRegistry, sources: CacheSou
   });
   new Gauge({
     name: 'tutti_claims',
-    help: 'Pods with capacity reserved on a node, by kind: nomination (preemption is in progress, or another scheduler nominated the node), repair (a member of a partially bound group, or the replacement of a lost member).',
+    help: 'Pods with capacity reserved on a node, by kind: nomination (preemption is in progress, or another scheduler nominated the node), repair (a member of a partially bound group, or the replacement of a lost member), backfill (the entity that is next, until its predicted start).',
     labelNames: ['kind'],
     registers,
     collect() {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { Listeners } from '../../base/listeners.ts';
-import type { Reservation } from '../../cluster/reservation.ts';
+import type { Reservation, ReservationKind } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
@@ -39,7 +39,8 @@ export class Reservations {
    */
   keep(reservation: Omit<Reservation, 'isKept' | 'plan'>, ms: number): void {
     const before = this.#cluster.reservationOf(reservation.owner.uid);
-    const plan = before?.nodeName === reservation.nodeName ? before.plan : undefined;
+    const isPlanned = before?.nodeName === reservation.nodeName && before.kind !== 'backfill';
+    const plan = isPlanned ? before.plan : undefined;
     const kept: Reservation = { ...reservation, isKept: true, ...(plan !== undefined && { plan }) };
     this.#set(kept);
     this.#ends.set(kept, this.#clock.monotonic() + ms, undefined);
@@ -58,23 +59,37 @@ export class Reservations {
     }
   }
 
-  /** Ends all reservations of the plan that still exist: one event per node and kind of pod. Does not wake the owner. */
-  endPlan(plan: PlanReservations): void {
+  /**
+   * Reserves capacity for a predicted start until `endPlan`. `before`: the entity's earlier plan, which this one replaces. Frees only what the
+   * new plan does not reserve. Does not wake the owner.
+   */
+  keepBackfill(plan: PlanReservations, before?: PlanReservations): void {
+    for (const { pod, nodeName } of plan.nominations)
+      this.#set({ kind: 'backfill', owner: pod, nodeName, isKept: true, plan });
+    if (before !== undefined) this.endPlan(before);
+  }
+
+  /**
+   * Ends all reservations of the plan that still exist: one event per node and kind of pod. Does not wake the owner. `used`: uid -> node on which
+   * the pod now is; capacity that its own pod uses is not freed.
+   */
+  endPlan(plan: PlanReservations, used?: ReadonlyMap<string, string>): void {
     const standing = plan.nominations.flatMap(({ pod }) => {
       const reservation = this.#cluster.reservationOf(pod.uid);
       return reservation?.plan === plan ? [reservation] : [];
     });
     for (const { owner } of standing) this.#cluster.endReservation(owner.uid);
     for (const reservation of standing) this.ended.emit(reservation);
-    for (const onNode of Map.groupBy(standing, ({ nodeName }) => nodeName).values()) {
+    const freed = standing.filter(({ owner, nodeName }) => used?.get(owner.uid) !== nodeName);
+    for (const onNode of Map.groupBy(freed, ({ nodeName }) => nodeName).values()) {
       const byTemplate = new Map(onNode.map((reservation) => [reservation.owner.template, reservation]));
       for (const reservation of byTemplate.values()) this.#notify(reservation);
     }
   }
 
   /** kind -> age in seconds of the oldest reservation that was made here; 0 if there is none */
-  get oldestSeconds(): Record<Reservation['kind'], number> {
-    const oldest = { nomination: 0, repair: 0 };
+  get oldestSeconds(): Record<ReservationKind, number> {
+    const oldest = { nomination: 0, repair: 0, backfill: 0 };
     for (const reservation of this.#cluster.reservations()) {
       const since = this.#since.get(reservation);
       if (since === undefined) continue;

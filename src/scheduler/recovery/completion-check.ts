@@ -60,7 +60,8 @@ export function checkCompletion(
       ? undefined
       : new Set(cluster.nodes.map(({ name }) => name).filter((name) => !avoided.has(name)));
   const nodeSubsetOf = extenderResults && extenders?.notRejected(extenderResults, profile);
-  const options = { ...(within !== undefined && { within }), nodeSubsetOf };
+  // A predicted start does not keep a partially bound gang from being completed.
+  const options = { ...(within !== undefined && { within }), nodeSubsetOf, ignoresBackfill: true };
   try {
     const dryRun = dryRuns.run(profile, schedulingEntity, options);
     if (dryRun.fits) return 'now';

@@ -219,7 +219,8 @@ export class MemberLosses {
     if (!gang.started || info === undefined) return true;
     const reserved = new Amounts();
     for (const reservation of info.reservations.values()) {
-      if (reservation.plan === undefined || info.pods.has(reservation.owner.uid)) continue;
+      if (reservation.plan === undefined || reservation.kind === 'backfill') continue;
+      if (info.pods.has(reservation.owner.uid)) continue;
       if (mustRespect(lost, reservation)) reserved.add(reservation.owner.template.requests);
     }
     const { ids, amounts } = lost.template.requests;
@@ -267,6 +268,7 @@ export class MemberLosses {
         arrivals: [...arrivals, ...fillers],
         members: arrivals,
         need: arrivals.length,
+        ignoresBackfill: true,
         ...(within !== undefined && { within }),
       });
       if (!fits) return;

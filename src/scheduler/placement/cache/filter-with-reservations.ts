@@ -7,6 +7,9 @@ import { Status } from '../../../framework/status.ts';
 
 const none: readonly Pod[] = [];
 
+/** End of a reason that holds only because of reservations. */
+export const reservedMark = ' (capacity reserved for other pods)';
+
 /**
  * Runs Filter on a node that may have reservations of other owners. The pod must fit both with and without the owners whose
  * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods.
@@ -63,6 +66,6 @@ export function filterWithOwners(
   }
   if (failure !== undefined || withOwners === undefined) return failure;
   const { code, reasons, plugin, cause } = withOwners;
-  const because = code === 'Error' ? reasons : reasons.map((reason) => `${reason} (capacity reserved for other pods)`);
+  const because = code === 'Error' ? reasons : reasons.map((reason) => `${reason}${reservedMark}`);
   return new Status(code, because, plugin, cause);
 }

@@ -117,21 +117,24 @@ function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAl
   return { isUniform, state: classState, answer, admitted: { pod: first, state: classState, answer } };
 }
 
-/** Returns whether a reservation no longer counts, because its owner is on a node already, or gone. */
+/** Returns whether a reservation no longer counts, because its owner is on a node already, or the request ignores it. */
 export function hasNoReservation({ cluster, request }: PlanScope, uid: string): boolean {
-  return cluster.isAssumed(uid) || request.isGone?.(uid) === true;
+  return cluster.isAssumed(uid) || request.ignoresReservationOf?.(uid) === true;
 }
 
 /** Returns a function that lists the nodes with reservations that count and that a pod must respect; the same list until it has to change. */
-function reservedFor({ cluster, request: { isGone } }: PlanScope): (pod: Pod) => readonly ReservedNode[] {
-  if (isGone === undefined) return (pod) => cluster.reservedFor(pod);
+function reservedFor({
+  cluster,
+  request: { ignoresReservationOf: isIgnored },
+}: PlanScope): (pod: Pod) => readonly ReservedNode[] {
+  if (isIgnored === undefined) return (pod) => cluster.reservedFor(pod);
   let all: readonly ReservedNode[] | undefined;
   let counted: readonly ReservedNode[] = [];
   return (pod) => {
     const latest = cluster.reservedFor(pod);
     if (latest === all) return counted;
     all = latest;
-    const left = latest.map(({ node, owners }) => ({ node, owners: owners.filter(({ uid }) => !isGone(uid)) }));
+    const left = latest.map(({ node, owners }) => ({ node, owners: owners.filter(({ uid }) => !isIgnored(uid)) }));
     return (counted = left.filter(({ owners }) => owners.length > 0));
   };
 }

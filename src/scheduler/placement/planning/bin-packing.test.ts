@@ -383,7 +383,7 @@ describe('bin packing respects', () => {
     harness.pod({ name: 'second', cpu: 1, priority: 10, nominatedNodeName: 'c' });
     expect(pack(harness, gangIn(harness))).toBeUndefined();
     // The owners are gone in this dry run.
-    expect(isComplete(pack(harness, gangIn(harness), { isGone: () => true }))).toBe(true);
+    expect(isComplete(pack(harness, gangIn(harness), { ignoresReservationOf: () => true }))).toBe(true);
   });
 
   it('what is reserved for others from some of the members only', () => {

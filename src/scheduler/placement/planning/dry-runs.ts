@@ -27,6 +27,8 @@ export interface CoreDryRunOptions extends DryRunOptions {
   readonly arrivals?: readonly Pod[];
   /** The nodes that extenders left to each member. Default: all. */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
+  /** True: the capacity that is reserved for predicted starts is free. */
+  readonly ignoresBackfill?: boolean;
   /** Returns what to place instead of a member: a copy of it that the plugins treat differently. Default: the member. */
   readonly asIf?: (member: Pod) => Pod;
 }
@@ -83,7 +85,8 @@ export class DryRuns {
         groupState: gang === undefined ? undefined : new CycleState(),
         within: options.within,
         nodeSubsetOf: options.nodeSubsetOf,
-        isGone,
+        ignoresReservationOf: (uid: string) =>
+          isGone(uid) || (options.ignoresBackfill === true && this.#cluster.reservationOf(uid)?.kind === 'backfill'),
         spend,
       };
       const plan = yield* this.#planner.steps(request, transaction, budget);
@@ -123,7 +126,7 @@ export class DryRuns {
     try {
       yield* takeOutPods(transaction, without, budget);
       const groupState = schedulingEntity.kind === 'gang' ? new CycleState() : undefined;
-      const request = { profile, groupState, isGone: isIn(without) };
+      const request = { profile, groupState, ignoresReservationOf: isIn(without) };
       return yield* new NodeCheck(this.#cluster).rejectionSteps(request, nominations, transaction, budget);
     } finally {
       transaction.rollback();

@@ -16,13 +16,16 @@ import type { NodeAssignment, PlanRequest } from './plan.ts';
 import { undoAssignments, unreserveAll } from './undo-assignments.ts';
 
 /** The request for pods that are placed on given nodes. */
-type PlacedRequest = Pick<PlanRequest, 'profile' | 'groupState' | 'isGone'>;
+type PlacedRequest = Pick<PlanRequest, 'profile' | 'groupState' | 'ignoresReservationOf'>;
 
 /**
  * Checks whether pods fit on nodes that a caller has already chosen. Runs no ranking, no Score; only `rejectionSteps` runs Reserve.
  */
 export class NodeCheck {
   readonly #cluster: Cluster;
+  /** Returns whether a reservation no longer keeps off a pod that is on the node already. A predicted start takes such a pod into account. */
+  readonly #isSettled = (uid: string): boolean =>
+    this.#cluster.isAssumed(uid) || this.#cluster.reservationOf(uid)?.kind === 'backfill';
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -136,7 +139,7 @@ export class NodeCheck {
   rejectionOf(profile: Profile, assignment: NodeAssignment): Status | undefined {
     const { pod, state } = assignment;
     return this.#without(assignment, (node) =>
-      filterWithReservations(profile, profile.localFilters, state, pod, node, (uid) => this.#cluster.isAssumed(uid)),
+      filterWithReservations(profile, profile.localFilters, state, pod, node, this.#isSettled),
     );
   }
 
@@ -149,7 +152,7 @@ export class NodeCheck {
       assignment,
       (node) =>
         profile.preFilters.othersReject(state, pod, nodeName) ??
-        filterWithReservations(profile, profile.otherFilters, state, pod, node, (uid) => this.#cluster.isAssumed(uid)),
+        filterWithReservations(profile, profile.otherFilters, state, pod, node, this.#isSettled),
     );
   }
 
@@ -198,7 +201,7 @@ export class NodeCheck {
 
   /** Adds the pods for which it calls Reserve to `reserved`. */
   *#placeAll(
-    { profile, groupState, isGone }: PlacedRequest,
+    { profile, groupState, ignoresReservationOf }: PlacedRequest,
     nominations: readonly Nomination[],
     transaction: Transaction,
     reserved: NodeAssignment[],
@@ -208,7 +211,7 @@ export class NodeCheck {
       budget.spend(workPerMember);
       if (budget.isDue) yield;
       const state = new CycleState(groupState);
-      const rejection = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
+      const rejection = this.#placeOn(nodeName, pod, state, profile, ignoresReservationOf, transaction);
       if (rejection !== undefined) return rejection;
       reserved.push({ pod, nodeName, state });
       const answer = profile.reserve(state, pod, this.#cluster.node(nodeName)!);
@@ -222,7 +225,7 @@ export class NodeCheck {
     pod: Pod,
     state: CycleState,
     profile: Profile,
-    isGone: PlacedRequest['isGone'],
+    isIgnored: PlacedRequest['ignoresReservationOf'],
     transaction: Transaction,
   ): Status | undefined {
     const node = this.#cluster.node(nodeName);
@@ -230,7 +233,7 @@ export class NodeCheck {
     const answer = profile.preFilter(state, pod);
     if (answer.status !== undefined) return answer.status;
     if (answer.nodeNames?.has(nodeName) === false) return notPreselected;
-    const hasNoReservation = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
+    const hasNoReservation = (uid: string): boolean => this.#cluster.isAssumed(uid) || isIgnored?.(uid) === true;
     for (const filters of [profile.localFilters, profile.otherFilters]) {
       const rejection = filterWithReservations(profile, filters, state, pod, node, hasNoReservation);
       if (rejection !== undefined) return rejection;

@@ -58,8 +58,8 @@ export interface PlanRequest {
   readonly groupState: CycleState | undefined;
   /** Names of the nodes to check. Absent: all nodes. */
   readonly within?: ReadonlySet<string> | undefined;
-  /** Returns whether a pod counts as gone, which frees capacity reserved for it. Absent: no pod is gone. */
-  readonly isGone?: ((uid: string) => boolean) | undefined;
+  /** Returns whether the reservation of this owner, by uid, does not count. Absent: all count. */
+  readonly ignoresReservationOf?: ((uid: string) => boolean) | undefined;
   /**
    * Returns the extenders' result for a pod, combined with the nodes that rejected it before. Absent: no restriction.
    */
