@@ -47,7 +47,7 @@ const parts = {
       'verdicts/',
       'extenders/',
     ],
-    ...['intake/', 'preemption/', 'recovery/', 'binding/', 'cycle/', 'files'],
+    ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'files'],
   ],
   'scheduler/placement': ['cache/', 'packing/', 'planning/'],
   controller: ['work-queue/', 'files'],

@@ -26,6 +26,8 @@ export interface EquivalenceKeysOptions {
     isOurs(schedulerName: string): boolean;
     of(schedulingEntity: SchedulingEntity): Profile;
   };
+  /** Absent: it does not matter how long a pod runs. */
+  readonly runTimes?: { keyOf(pod: Pod): string } | undefined;
 }
 
 /** Computes the key of an entity's equivalence class: entities with equal keys get the same result from the same cluster state. */
@@ -143,11 +145,15 @@ export class EquivalenceKeys {
   #podKey(pod: Pod, signatures: PodSignatures): string | undefined {
     const { withPostFilter: signature } = signatures;
     if (signature === undefined) return undefined;
-    const { priority, namespace, volumes } = pod;
+    const { namespace, volumes } = pod;
+    const { runTimes } = this.#options;
+    const runTime = runTimes?.keyOf(pod) ?? '';
+    const priority = `${pod.priority}${runTime === '' ? '' : `\u0003${runTime}`}`;
     // An event on a PersistentVolumeClaim helps only pods that use it, even if the signatures of other pods are equal.
     if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${signature}`;
+    if (runTime !== '') return `${priority}\u0003\u0003${signature}`;
     if (!this.#isLikeLast(pod, signatures))
-      this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${signature}` };
+      this.#last = { signatures, priority: pod.priority, podKey: `${priority}\u0003\u0003${signature}` };
     return this.#last?.podKey;
   }
 

@@ -8,8 +8,9 @@ import type { ClassReport } from '../../queue/equivalence/equivalence-class.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Intake } from '../intake/intake.ts';
+import type { Turns } from '../backfill/turns.ts';
 import { demandOf } from '../placement/planning/demand.ts';
-import type { Preemptions } from '../preemption/preemptions.ts';
+import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
@@ -18,6 +19,8 @@ export interface AttemptOutcomesOptions {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
   readonly preemptions: Pick<Preemptions, 'awaitedBy' | 'carryOut' | 'committed'>;
+  /** Absent: no profile reserves capacity until a predicted start. */
+  readonly turns: Turns | undefined;
   readonly metricsSnapshot: Pick<QueueMetricsSnapshot, 'rejected'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
   readonly logger: Logger;
@@ -45,19 +48,22 @@ export class AttemptOutcomes {
     result: Exclude<CycleResult, { kind: 'asking' }>,
     startedAt: number,
   ): void {
-    const { intake, binding, metricsSnapshot, preemptions } = this.#options;
+    const { intake, binding, metricsSnapshot, preemptions, turns } = this.#options;
     const { queue } = intake;
     switch (result.kind) {
       case 'settled':
         queue.remove(entity.key);
+        turns?.left(entity.key);
         this.#route(entity.schedulingEntity, 'Settled');
         return;
       case 'notReady':
         queue.notReady(entity);
+        turns?.left(entity.key);
         return;
       case 'planned':
         queue.done(entity);
         this.#route(entity.schedulingEntity, 'Planned');
+        turns?.committed(entity.key, result.plan.assignments);
         preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);
         binding.start(result.plan);
         return;
@@ -70,11 +76,15 @@ export class AttemptOutcomes {
         const verdict = joined.report!.verdictFor(entity.schedulingEntity, pods);
         metricsSnapshot.rejected(entity, verdict.waitsFor);
         queue.join(entity, joined);
+        turns?.rejected(entity, profile, verdict.waitsFor, undefined);
         this.#reportVerdict(entity, { pods, verdict });
         return;
       }
       case 'rejected':
         this.#count(entity, profile, result, startedAt);
+        // Before the preemption, which reserves capacity for the same pods.
+        if (isPreempting(result.preemption)) turns?.left(entity.key);
+        else turns?.rejected(entity, profile, result.verdict.waitsFor, result.predicted);
         if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
         metricsSnapshot.rejected(entity, result.verdict.waitsFor);
         queue.failed(entity, { ...result.failure, awaited: preemptions.awaitedBy(entity.key) });
@@ -154,4 +164,9 @@ export class AttemptOutcomes {
     if (schedulingEntity.kind === 'gang') router.groupChanged(schedulingEntity.gang.key, event, now);
     else router.podChanged(schedulingEntity.pod, event, now);
   }
+}
+
+/** Returns whether the entity waits for victims. */
+function isPreempting(preemption: Preemption | undefined): boolean {
+  return preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
 }

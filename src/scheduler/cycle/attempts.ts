@@ -13,6 +13,7 @@ import { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
+import { Turns } from '../backfill/turns.ts';
 import { VictimSearch } from '../preemption/search/victim-search.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
@@ -54,6 +55,7 @@ export class Attempts {
   readonly #intake: Intake;
   readonly #recovery: Recovery;
   readonly #outcomes: AttemptOutcomes;
+  readonly #turns: Turns | undefined;
   readonly #extenders: Extenders | undefined;
   /** Undefined if no extender is configured. */
   readonly #extenderRequests: ExtenderRequests | undefined;
@@ -77,12 +79,16 @@ export class Attempts {
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;
+    const { runTimes } = intake;
+    const turns = runTimes && new Turns({ intake, runTimes, reservations, metrics: metrics.backfill, logger });
+    this.#turns = turns;
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
       rejections,
       feasibilityCheck: new FeasibilityCheck({ cluster, dryRuns, clock }),
       availabilityCheck: new NodeAvailabilityCheck({ cluster, dryRuns, clock }),
       noteOf: (gang) => recovery.noteOf(gang),
+      turns,
     });
     const metricsSnapshot = new QueueMetricsSnapshot({
       ...{ cluster, queue, profiles, clock },
@@ -91,7 +97,7 @@ export class Attempts {
       isRunning: () => lifecycle.isRunning,
     });
     this.metricsSnapshot = metricsSnapshot;
-    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, metricsSnapshot, metrics, logger });
+    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, turns, metricsSnapshot, metrics, logger });
     this.#extenders = extenders;
     this.#ready = () => {
       if (lifecycle.isRunning) onReady();
@@ -146,6 +152,7 @@ export class Attempts {
 
   stop(): void {
     this.preemptions.stop();
+    this.#turns?.stop();
     this.#outcomes.stop();
   }
 

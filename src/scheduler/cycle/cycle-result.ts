@@ -2,6 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { ClassReport, EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { Failure } from '../../queue/failure.ts';
+import type { PredictedTurn } from '../backfill/turn.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
 import type { ExtenderRequest } from '../extenders/extenders.ts';
 import type { Preemption } from '../preemption/preemptions.ts';
@@ -28,6 +29,8 @@ export type CycleResult =
       readonly failure: Failure;
       /** The way to free capacity that PostFilter found. */
       readonly preemption: Preemption | undefined;
+      /** The result of a prediction of its start. Absent: there was none. */
+      readonly predicted?: { readonly turn: PredictedTurn | undefined } | undefined;
       /** Returns the verdict for other entities of the equivalence class; undefined: the rejection is not shared. */
       readonly verdictFor?: ClassReport['verdictFor'] | undefined;
     };

@@ -31,6 +31,8 @@ import { intersectSubsets } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
+import type { Turns } from '../backfill/turns.ts';
+import { predictedStartOf, reservedFor } from '../backfill/turn-texts.ts';
 import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
 import { describeRejection, noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
@@ -75,6 +77,8 @@ export interface SchedulingCycleOptions {
   readonly noteOf: (gang: GangView) => string | undefined;
   /** Absent: no extenders. */
   readonly extenders?: Extenders | undefined;
+  /** Absent: no profile reserves capacity until a predicted start. */
+  readonly turns?: Turns | undefined;
 }
 
 /**
@@ -111,14 +115,15 @@ export class SchedulingCycle {
 
     const extenders = this.#options.extenders?.concern(members) === true ? this.#options.extenders : undefined;
     const extenderResults = continued?.extenderResults;
-    if (extenders === undefined && queue.isRuledOut(entity)) {
+    const isDue = this.#options.turns?.isDue(entity.key) === true;
+    if (extenders === undefined && !isDue && queue.isRuledOut(entity)) {
       const key = queue.classOf(entity)?.key;
       return { kind: 'ruledOut', pods: members, failure: { ...entity.rejection, key, error: false, isStale: true } };
     }
     let key: string | undefined;
     try {
       // While there is no class to join, the key matters only if the entity is rejected.
-      if (extenders === undefined && queue.hasSharedClasses) {
+      if (extenders === undefined && !isDue && queue.hasSharedClasses) {
         key = yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
       }
     } catch (error) {
@@ -133,7 +138,8 @@ export class SchedulingCycle {
         extenders &&
         extenderResults &&
         ((pod: Pod): NodeSubset | undefined => extenders.nodeSubsetOf(extenderResults, profile, pod));
-      const request = { profile, members, needed, signed, groupState, nodeSubsetOf };
+      const ignoresReservationOf = this.#options.turns?.ignoredBy(entity, demand);
+      const request = { profile, members, needed, signed, groupState, nodeSubsetOf, ignoresReservationOf };
       const plan = yield* this.#plan(entity.key, request, transaction, budget);
       const { assignments } = plan;
       if (assignments.length < needed) {
@@ -142,7 +148,7 @@ export class SchedulingCycle {
           if (extenders === undefined) {
             key ??= yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
           }
-          return yield* this.#rejected(profile, schedulingEntity, demand, plan, key, budget);
+          return yield* this.#rejected(profile, entity, demand, plan, key, budget);
         }
         return extenders!.areIncompleteFor(extenderResults!, profile, members) && continued!.rounds < maxRounds
           ? { kind: 'asking', requests: yield* extenders!.requests(profile, demand, budget) }
@@ -277,40 +283,49 @@ export class SchedulingCycle {
 
   *#rejected(
     profile: Profile,
-    schedulingEntity: SchedulingEntity,
+    entity: QueuedEntity,
     demand: Demand,
     plan: Plan,
     key: string | undefined,
     budget: WorkBudget,
   ): Yielding<Rejected> {
+    const { turns } = this.#options;
+    const { schedulingEntity } = entity;
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
     const nodeCount = this.#options.cluster.nodes.length;
     if (profile.postFilters.length > 0 && budget.lacks(nodeCount * postFilterPasses)) yield;
     // Do not preempt for pods if an extender may then reject the freed nodes.
+    const nodeSubsetOf = this.#usableNodes(members);
     const mayPreempt = !isError && nodeCount > 0 && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
-      ? yield* this.#options.preemptions.ask(
-          { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf: this.#usableNodes(members) },
-          budget,
-        )
+      ? yield* this.#options.preemptions.ask({ profile, schedulingEntity, demand, diagnosis, nodeSubsetOf }, budget)
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const willFit = preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
     const { waitsFor, note: waitNote }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
-      : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, budget);
+      : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf, budget);
+    const canHaveTurn = !willFit && (waitsFor === 'capacity' || waitsFor === 'turn');
+    const predicted =
+      canHaveTurn && turns?.mayPredict(entity, profile) === true
+        ? { turn: yield* turns.predict({ entity, profile, demand, nodeSubsetOf }, budget) }
+        : undefined;
+    const future = canHaveTurn ? (predicted === undefined ? turns?.of(entity.key) : predicted.turn)?.future : undefined;
+    const isBehind = waitsFor === 'turn' && future === undefined;
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
-      const counted = waitNote !== undefined && of.kind === 'gang' ? [waitNote] : [];
+      const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
+      if (future !== undefined) counted.push(reservedFor(future, this.#options.clock.now()));
       if (preemption !== undefined) counted.push(preemption.message);
       const notes: string[] = [];
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
       return {
-        reason: isError ? 'SchedulerError' : 'Unschedulable',
+        reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
         message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...counted, ...notes].join(' '),
-        waitsFor,
+        waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
+        ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
         cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
       };
     };
@@ -319,6 +334,7 @@ export class SchedulingCycle {
     const isShared =
       key !== undefined &&
       !isError &&
+      future === undefined &&
       preemption?.isShared !== false &&
       holdsForClass(profile, schedulingEntity, diagnosis);
     const counterpart = isShared
@@ -342,6 +358,7 @@ export class SchedulingCycle {
         key: isShared ? key : undefined,
       },
       preemption,
+      predicted,
       verdictFor,
     };
   }
@@ -352,10 +369,15 @@ export class SchedulingCycle {
     demand: Demand,
     plan: Plan,
     diagnosis: Diagnosis,
+    nodeSubsetOf: NodeSubsetOf | undefined,
     budget: WorkBudget,
   ): Yielding<WaitCause> {
     if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
-    const { feasibilityCheck, availabilityCheck, extenders } = this.#options;
+    const { feasibilityCheck, availabilityCheck, extenders, turns } = this.#options;
+    if (turns?.hasAny === true) {
+      const note = yield* turns.waitsForTurn(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
+      if (note !== undefined) return { waitsFor: 'turn', note };
+    }
     const feasibility = plan.never
       ? 'never'
       : schedulingEntity.kind === 'gang'

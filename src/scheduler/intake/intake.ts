@@ -7,6 +7,7 @@ import { GatedClock } from '../../base/gated-clock.ts';
 import { Listeners } from '../../base/listeners.ts';
 import type { Random } from '../../base/random.ts';
 import { Cluster } from '../../cluster/cluster.ts';
+import { RunTimes } from '../../cluster/run-times.ts';
 import type { ProfileConfiguration } from '../../config/scheduler-configuration.ts';
 import { PluginClock } from '../../framework/plugin-clock.ts';
 import type { PluginRegistry } from '../../framework/profile.ts';
@@ -61,6 +62,8 @@ export class Intake {
   readonly profiles: Profiles;
   readonly queue: SchedulingQueue;
   readonly keys: EquivalenceKeys;
+  /** Undefined unless a profile reserves capacity until a predicted start. */
+  readonly runTimes: RunTimes | undefined;
   readonly router: EntityRouter;
   readonly verdicts: Verdicts;
   readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
@@ -70,6 +73,8 @@ export class Intake {
   readonly groupSeen = new Listeners<[key: string]>();
   /** A pod has left its node and freed its capacity. Emitted before the queue wakes entities for it. */
   readonly capacityFreed = new Listeners<[nodeName: string]>();
+  /** A pod has left its node: it has succeeded, failed, or is gone. */
+  readonly podLeft = new Listeners<[pod: Pod]>();
   /** A pod has left its node without having succeeded. */
   readonly podLost = new Listeners<[pod: Pod, nodeName: string]>();
   /** A node was deleted, or what scheduling reads of it has changed. */
@@ -115,7 +120,8 @@ export class Intake {
       if (!signal.aborted) notReady.gated(entity, status);
     });
     this.router = new EntityRouter({ cluster, queue, profiles });
-    this.keys = new EquivalenceKeys({ cluster, profiles });
+    this.runTimes = profiles.hasReservations ? this.#createRunTimes(metrics) : undefined;
+    this.keys = new EquivalenceKeys({ cluster, profiles, runTimes: this.runTimes });
     this.#reportPods(ports);
     this.handlers = this.#handlers(options);
   }
@@ -168,6 +174,18 @@ export class Intake {
     });
   }
 
+  #createRunTimes(metrics: SchedulerMetrics): RunTimes {
+    const { profiles, clock, cluster } = this;
+    const runTimes = new RunTimes({
+      clock,
+      listed: cluster.listed,
+      penaltyMs: Math.max(...profiles.all.map((profile) => profiles.reservationsOf(profile)?.overrunPenaltyMs ?? 0)),
+      overrun: ({ namespace }) => metrics.backfill.overrun(namespace),
+    });
+    this.podLeft.add((pod) => runTimes.left(pod));
+    return runTimes;
+  }
+
   #reportPods({ events }: SchedulerPorts): void {
     const { cluster, profiles, verdicts, waitingPods } = this;
     const warnings = new PodWarnings(events);
@@ -195,6 +213,7 @@ export class Intake {
       podSeen: this.podSeen.emit,
       groupSeen: this.groupSeen.emit,
       podLeft: (pod, nodeName) => {
+        this.podLeft.emit(pod);
         // A pod that the node rejected at admission used no capacity there.
         if (!isAdmissionRejection(pod.failedBecause)) this.capacityFreed.emit(nodeName);
       },

@@ -2,6 +2,7 @@ import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { GangMetrics, registerGangGauges } from './gang-metrics.ts';
 import type { GangSources } from './gang-metrics.ts';
+import { BackfillMetrics } from './backfill-metrics.ts';
 import { registerCacheMetrics } from './cache-metrics.ts';
 import type { CacheSources } from './cache-metrics.ts';
 import { PluginMetrics, registerPluginCounter } from './plugin-metrics.ts';
@@ -27,6 +28,7 @@ export class SchedulerMetrics {
   readonly queue: QueueMetrics;
   readonly preemptions: PreemptionMetrics;
   readonly gangs: GangMetrics;
+  readonly backfill: BackfillMetrics;
 
   constructor(registry: MetricRegistry) {
     this.attempts = new AttemptMetrics(registry);
@@ -34,6 +36,7 @@ export class SchedulerMetrics {
     this.plugins = new PluginMetrics(registry);
     this.preemptions = new PreemptionMetrics(registry);
     this.gangs = new GangMetrics(registry);
+    this.backfill = new BackfillMetrics(registry);
   }
 }
 

@@ -1,0 +1,235 @@
+import type { Pod } from '../../api/pod.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import type { Nomination } from '../../framework/dry-run.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { Planner } from '../placement/planning/planner.ts';
+import { undoAssignments } from '../placement/planning/undo-assignments.ts';
+import type { ExpectedEnd } from '../../cluster/run-times.ts';
+
+/** The entity to place, and where. */
+export interface StartRequest {
+  readonly profile: Profile;
+  readonly demand: Demand;
+  /** The nodes of one pool. */
+  readonly nodes: readonly NodeInfo[];
+  /** Names of the only nodes to use; undefined: all nodes of the cluster. */
+  readonly within: ReadonlySet<string> | undefined;
+  readonly nodeSubsetOf: NodeSubsetOf | undefined;
+  /** Returns whether the reservation of this owner, by uid, does not count. */
+  readonly ignoresReservationOf: (uid: string) => boolean;
+}
+
+/** A plan for the time when other pods have ended. */
+export interface FuturePlan {
+  readonly nominations: readonly Nomination[];
+  /** When the last pod in the way ends, in milliseconds since the epoch; undefined if some pods in the way have no known end. */
+  readonly startsAt: number | undefined;
+  /** Pods that will have ended by then may still start on its nodes. Milliseconds since the epoch. */
+  readonly from: number;
+  /** True if the end of a pod in the way is an estimate. */
+  readonly isEstimated: boolean;
+}
+
+export interface StartSearchOptions {
+  readonly cluster: Cluster;
+  readonly planner: Planner;
+  readonly endOf: (pod: Pod) => ExpectedEnd;
+}
+
+/** A pod that will end, and when, in milliseconds since the epoch. */
+interface Ending extends ExpectedEnd {
+  readonly pod: Pod;
+  readonly nodeName: string;
+}
+
+/** How many pods can be read at the cost of one node check. */
+const podsPerCheck = 8;
+/** Number of pods to take out between two checks whether a pause is due. */
+const takenOutAtATime = 250;
+/** Work of taking out one pod or putting it back, in node checks. */
+const workPerPod = 2;
+
+/**
+ * Finds out when an entity that does not fit now could start at the latest. Every answer is proved by a plan: the whole entity fits once these
+ * pods have ended.
+ */
+export class StartSearch {
+  readonly #options: StartSearchOptions;
+
+  constructor(options: StartSearchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the plan for the earliest end of a pod after which the entity fits; undefined if it does not fit even after the last known end. Runs
+   * in steps. Until it ends or is abandoned, nothing else may change the cluster cache; then the cache is as before.
+   */
+  *earliest(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
+    const steps = byTime((yield* this.#pods(request, budget)).filter(({ at }) => at < Infinity));
+    if (steps.length === 0) return undefined;
+    const trial = this.#trial(request, budget);
+    try {
+      const found = yield* trial.fewest(steps.map((endings) => endings.map(({ pod }) => pod)));
+      if (found === undefined) return undefined;
+      const ended = steps.slice(0, found.count).flat();
+      const isEstimated = inTheWay(ended, found.nominations).some((ending) => ending.isEstimated);
+      const startsAt = ended.at(-1)!.at;
+      return { nominations: found.nominations, startsAt, from: startsAt, isEstimated };
+    } finally {
+      trial.end();
+    }
+  }
+
+  /**
+   * Returns a plan on the nodes with the fewest pods without a known end, as if all pods there had ended; undefined if the entity does not fit
+   * even then. Runs in steps, like `earliest`.
+   */
+  *draining(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
+    const pods = yield* this.#pods(request, budget);
+    const known = pods.filter(({ at }) => at < Infinity).map(({ pod }) => pod);
+    const unknown = Map.groupBy(
+      pods.filter(({ at }) => at === Infinity),
+      ({ nodeName }) => nodeName,
+    );
+    const nodes = [...unknown].sort(([a, here], [b, there]) => here.length - there.length || (a < b ? -1 : 1));
+    const trial = this.#trial(request, budget);
+    try {
+      const found = yield* trial.fewest([known, ...nodes.map(([, here]) => here.map(({ pod }) => pod))]);
+      if (found === undefined) return undefined;
+      const { nominations } = found;
+      let from = 0;
+      for (const { at } of inTheWay(pods, nominations)) if (at < Infinity) from = Math.max(from, at);
+      return { nominations, startsAt: undefined, from, isEstimated: false };
+    } finally {
+      trial.end();
+    }
+  }
+
+  /** Returns the pods of others on the request's nodes, with their ends. */
+  *#pods({ nodes, demand }: StartRequest, budget: WorkBudget): Yielding<readonly Ending[]> {
+    const own = demand.gang?.key;
+    const endings: Ending[] = [];
+    for (const node of nodes) {
+      budget.spend(1 + node.pods.size / podsPerCheck);
+      if (budget.isDue) yield;
+      for (const pod of node.pods.values()) {
+        if (own !== undefined && pod.podGroupKey === own && !pod.deleting) continue;
+        endings.push({ pod, nodeName: node.name, ...this.#options.endOf(pod) });
+      }
+    }
+    return endings;
+  }
+
+  #trial(request: StartRequest, budget: WorkBudget): Trial {
+    return new Trial({ ...this.#options, request, budget });
+  }
+}
+
+interface TrialOptions extends Pick<StartSearchOptions, 'cluster' | 'planner'> {
+  readonly request: StartRequest;
+  readonly budget: WorkBudget;
+}
+
+/** Plans in one transaction, from which more and more pods are taken out. */
+class Trial {
+  readonly #options: TrialOptions;
+  readonly #transaction: Transaction;
+
+  constructor(options: TrialOptions) {
+    this.#options = options;
+    this.#transaction = options.cluster.begin();
+  }
+
+  /**
+   * Takes pods out, one list after the other. Returns the smallest number of lists after which the entity fits, and its plan; undefined if it
+   * does not fit without all of them. If fewer pods sometimes help more, the number need not be the smallest one.
+   */
+  *fewest(
+    lists: readonly (readonly Pod[])[],
+  ): Yielding<{ readonly count: number; readonly nominations: readonly Nomination[] } | undefined> {
+    let tooFew = 0;
+    let count = lists.length;
+    let nominations = yield* this.#planWithout(lists.flat());
+    if (nominations === undefined) return undefined;
+    while (count - tooFew > 1) {
+      const middle = Math.floor((tooFew + count) / 2);
+      const plan = yield* this.#planWithout(lists.slice(tooFew, middle).flat());
+      if (plan === undefined) {
+        tooFew = middle;
+      } else {
+        nominations = plan;
+        count = middle;
+      }
+    }
+    return { count, nominations };
+  }
+
+  end(): void {
+    this.#transaction.abandon();
+  }
+
+  /** Takes these pods out too. If the entity then fits, returns its plan and puts them back. */
+  *#planWithout(pods: readonly Pod[]): Yielding<readonly Nomination[] | undefined> {
+    const { planner, request, budget } = this.#options;
+    const { profile, demand, within, nodeSubsetOf, ignoresReservationOf } = request;
+    const { members, needed, signed, gang } = demand;
+    const transaction = this.#transaction;
+    const savepoints = yield* this.#takeOut(pods);
+    const before = transaction.savepoint();
+    const plan = yield* planner.steps(
+      {
+        ...{ profile, members, needed, signed, within, nodeSubsetOf, ignoresReservationOf },
+        groupState: gang === undefined ? undefined : new CycleState(),
+      },
+      transaction,
+      budget,
+    );
+    if (plan.blocked !== undefined) return undefined;
+    yield* undoAssignments(profile, plan.assignments, transaction, before, budget);
+    yield* this.#putBack(savepoints);
+    return plan.assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
+  }
+
+  /** Takes pods out in steps. Returns the savepoint before each step. */
+  *#takeOut(pods: readonly Pod[]): Yielding<readonly Savepoint[]> {
+    const { cluster, budget } = this.#options;
+    // Pods of one node together: its contents are then computed once.
+    const byNode = [...Map.groupBy(pods, (pod) => cluster.nodeOf(pod)?.name ?? '').values()].flat();
+    const savepoints: Savepoint[] = [];
+    for (let start = 0; start < byNode.length; start += takenOutAtATime) {
+      savepoints.push(this.#transaction.savepoint());
+      this.#transaction.takeOut(byNode.slice(start, start + takenOutAtATime));
+      budget.spend(takenOutAtATime * workPerPod);
+      if (budget.isDue) yield;
+    }
+    return savepoints;
+  }
+
+  *#putBack(savepoints: readonly Savepoint[]): Yielding<void> {
+    const { budget } = this.#options;
+    for (const savepoint of savepoints.toReversed()) {
+      this.#transaction.rollbackTo(savepoint);
+      budget.spend(takenOutAtATime * workPerPod);
+      if (budget.isDue) yield;
+    }
+  }
+}
+
+/** Returns the endings grouped by second, in order. */
+function byTime(endings: readonly Ending[]): readonly (readonly Ending[])[] {
+  const ordered = [...endings].sort((a, b) => a.at - b.at || (a.pod.uid < b.pod.uid ? -1 : 1));
+  return [...Map.groupBy(ordered, ({ at }) => Math.ceil(at / 1000)).values()];
+}
+
+/** Returns the endings of pods on the plan's nodes. */
+function inTheWay(endings: readonly Ending[], nominations: readonly Nomination[]): readonly Ending[] {
+  const nodes = new Set(nominations.map(({ nodeName }) => nodeName));
+  return endings.filter(({ nodeName }) => nodes.has(nodeName));
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../base/clock.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { Profiles } from '../profiles.ts';
+import type { Pool } from './pools.ts';
+import type { FuturePlan, StartRequest, StartSearch } from './start-search.ts';
+import type { PredictedTurn, Turn } from './turn.ts';
+
+/** An entity to predict a start for. */
+export interface PredictionRequest extends Omit<StartRequest, keyof Pool> {
+  readonly entity: QueuedEntity;
+  /** Its present turn. */
+  readonly before: Turn | undefined;
+  /** The pools in which it may have a turn. */
+  readonly pools: readonly Pool[];
+}
+
+export interface TurnPredictionOptions {
+  readonly search: StartSearch;
+  readonly profiles: Pick<Profiles, 'reservationsOf'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Maximum number of pools in which one attempt looks for a turn. */
+const maxPools = 16;
+
+/** Decides where an entity has its turn: in the pool that it has already, otherwise in the one where it starts first. */
+export class TurnPrediction {
+  readonly #options: TurnPredictionOptions;
+
+  constructor(options: TurnPredictionOptions) {
+    this.#options = options;
+  }
+
+  /** Returns undefined if no pool will have enough capacity, and it is not time yet to drain nodes. Runs in steps. */
+  *steps(request: PredictionRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
+    const { entity, profile, before } = request;
+    const isOther = ({ name }: Pool): number => (name === before?.pool ? 0 : 1);
+    const pools = request.pools.toSorted((a, b) => isOther(a) - isOther(b)).slice(0, maxPools);
+    const isDraining = before !== undefined && before.future.startsAt === undefined;
+    if (!isDraining) {
+      let best: (PredictedTurn & { readonly startsAt: number }) | undefined;
+      for (const pool of pools) {
+        const future = yield* this.#earliest(request, pool, budget);
+        const startsAt = future?.startsAt ?? Infinity;
+        if (future !== undefined && startsAt < (best?.startsAt ?? Infinity))
+          best = { pool: pool.name, future, startsAt };
+        if (best !== undefined && best.pool === before?.pool) break;
+      }
+      const { drainAfterMs } = this.#options.profiles.reservationsOf(profile)!;
+      const mayDrain = this.#options.clock.now() >= entity.sortKey.readySince + drainAfterMs;
+      if (best !== undefined || !mayDrain) return best;
+    }
+    for (const pool of pools) {
+      const future = yield* this.#drain(request, pool, budget);
+      if (future !== undefined) return { pool: pool.name, future };
+    }
+    return undefined;
+  }
+
+  *#earliest(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
+    const { before } = request;
+    const { search } = this.#options;
+    const found = yield* search.earliest({ ...request, ...pool }, budget);
+    const latest = before?.pool === pool.name ? before.future.startsAt : undefined;
+    if (latest === undefined || (found?.startsAt ?? Infinity) <= latest) return found;
+    // The plan for all nodes need not be the best one, and a start must not move without need.
+    const same = yield* search.earliest({ ...request, ...within(pool, before!.nodeNames) }, budget);
+    return (same?.startsAt ?? Infinity) < (found?.startsAt ?? Infinity) ? same : found;
+  }
+
+  /** While the entity still fits on the nodes that it drains, it keeps them. */
+  *#drain(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
+    const { before } = request;
+    const { search } = this.#options;
+    if (before?.pool === pool.name) {
+      const same = yield* search.draining({ ...request, ...within(pool, before.nodeNames) }, budget);
+      // Pods that started beside the reservation must not let others run for longer.
+      if (same !== undefined) return { ...same, from: Math.min(same.from, before.future.from) };
+    }
+    return yield* search.draining({ ...request, ...pool }, budget);
+  }
+}
+
+/** Returns the pool's nodes with these names. */
+function within(pool: Pool, names: ReadonlySet<string>): Pool {
+  return { ...pool, nodes: pool.nodes.filter(({ name }) => names.has(name)), within: names };
+}

@@ -1,0 +1,41 @@
+import type { EntityKey } from '../../queue/queued-entity.ts';
+import { PlanReservations } from '../preemption/plan-reservations.ts';
+import type { FuturePlan } from './start-search.ts';
+
+/** What a prediction found for an entity. */
+export interface PredictedTurn {
+  /** Value of the pool label; empty if the cluster is one pool. */
+  readonly pool: string;
+  readonly future: FuturePlan;
+}
+
+/** Why a turn ends: the entity starts, it no longer waits for capacity or asks for something else, or another one is ahead of it. */
+export type TurnEnd = 'started' | 'withdrawn' | 'displaced';
+
+/** The turn of an entity that waits for capacity in one pool, and the reservations for it. */
+export class Turn {
+  readonly key: EntityKey;
+  /** namespace/name of the gang or pod */
+  readonly name: string;
+  readonly pool: string;
+  readonly future: FuturePlan;
+  readonly plan: PlanReservations;
+  /** Number of changes in the cluster at the prediction. */
+  readonly changes: number;
+
+  constructor(
+    options: Pick<Turn, 'key' | 'name' | 'changes'> & { readonly priority: number; readonly predicted: PredictedTurn },
+  ) {
+    const { key, name, changes, priority, predicted } = options;
+    this.key = key;
+    this.name = name;
+    this.changes = changes;
+    this.pool = predicted.pool;
+    this.future = predicted.future;
+    this.plan = new PlanReservations({ priority, nominations: predicted.future.nominations });
+  }
+
+  get nodeNames(): ReadonlySet<string> {
+    return new Set(this.plan.nominations.map(({ nodeName }) => nodeName));
+  }
+}

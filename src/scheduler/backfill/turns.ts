@@ -1,0 +1,419 @@
+import { isUnbound } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { WaitsFor } from '../../api/verdict.ts';
+import { DueTimes } from '../../base/due-times.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
+import type { ReservationPlan } from '../../cluster/reservation.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { Nomination } from '../../framework/dry-run.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { BackfillMetrics } from '../metrics/backfill-metrics.ts';
+import { reservedMark } from '../placement/cache/filter-with-reservations.ts';
+import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { Reservations } from '../preemption/reservations.ts';
+import { isUsableFor } from '../preemption/usable-node.ts';
+import { Pools } from './pools.ts';
+import type { RunTimes } from '../../cluster/run-times.ts';
+import { StartSearch } from './start-search.ts';
+import type { StartRequest } from './start-search.ts';
+import { Turn } from './turn.ts';
+import type { PredictedTurn, TurnEnd } from './turn.ts';
+import { TurnPrediction } from './turn-prediction.ts';
+import { waitsBehind } from './turn-texts.ts';
+
+export interface TurnsOptions {
+  readonly intake: Intake;
+  readonly runTimes: RunTimes;
+  readonly reservations: Pick<Reservations, 'keepBackfill' | 'endPlan'>;
+  readonly metrics: BackfillMetrics;
+  readonly logger: Logger;
+}
+
+/** An entity that does not fit now, and would fit if other pods were gone. */
+interface Waiting {
+  readonly entity: QueuedEntity;
+  readonly profile: Profile;
+  /** Clock.now() before which capacity is not reserved for it. */
+  notBefore: number;
+}
+
+/** An entity to predict a start for. */
+export interface TurnRequest extends Pick<StartRequest, 'profile' | 'demand' | 'nodeSubsetOf'> {
+  readonly entity: QueuedEntity;
+}
+
+/** Minimum time between two predictions for one entity. */
+const predictEveryMs = 30_000;
+/** Minimum time between two searches through the waiting entities. */
+const chooseEveryMs = 1_000;
+/** How long no other entity is tried after a prediction for one has failed: most of those behind it are like it. */
+const pauseMs = 10_000;
+
+/**
+ * Makes the turn of a large entity come: for the first one in queue order that waits for capacity, it reserves the capacity that other pods
+ * will leave, at most one entity per pool. Entities behind it may use this capacity only if they are declared to end before.
+ *
+ * The entity is planned again in each attempt, and nothing is bound because of a reservation. A turn ends as a whole. Pods that are already
+ * assigned to a node, partially bound gangs and entities with reservations of their own do not have to respect it.
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #prediction: TurnPrediction;
+  readonly #pools: Pools;
+  /** entity -> what is known of it while it waits for capacity */
+  readonly #waiting = new Map<EntityKey, Waiting>();
+  /** entity -> its turn */
+  readonly #turns = new Map<EntityKey, Turn>();
+  /** plan -> the turn that it is of */
+  readonly #byPlan = new Map<ReservationPlan, Turn>();
+  /** uid of a pod with a reservation -> the turn */
+  readonly #byMember = new Map<string, Turn>();
+  /** Entities whose next attempt predicts. */
+  readonly #due = new Set<EntityKey>();
+  /** entity with a turn, due when its prediction may be outdated */
+  readonly #refreshes: DueTimes<EntityKey>;
+  /** Due when turns may be given to other entities. */
+  readonly #choices: DueTimes<'choice'>;
+  #chosenAt = -Infinity;
+  /** Clock.now() before which no entity gets a turn, because a prediction has failed. */
+  #pausedUntil = -Infinity;
+  /** Number of changes that can change a prediction. */
+  #changes = 0;
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+    const { intake, runTimes } = options;
+    const { cluster, planner, clock, profiles } = intake;
+    const search = new StartSearch({ cluster, planner, endOf: (pod) => runTimes.endOf(pod) });
+    this.#prediction = new TurnPrediction({ search, profiles, clock });
+    this.#pools = new Pools(cluster, profiles.poolLabel);
+    this.#refreshes = new DueTimes(clock, (key) => this.#refresh(key));
+    this.#choices = new DueTimes(clock, () => this.#choose());
+    intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
+    intake.podLeft.add(() => this.#changes++);
+    intake.groupSeen.add((key) => this.#entitySeen(`gang/${key}`));
+    intake.nodeChanged.add((name) => this.#nodeChanged(name));
+  }
+
+  stop(): void {
+    this.#refreshes.stop();
+    this.#choices.stop();
+  }
+
+  /**
+   * Returns which reservations do not count for the entity, by the owner's uid: those of entities behind it, and those from which it will have
+   * ended. Undefined: all count.
+   */
+  ignoredBy(entity: QueuedEntity, demand: Demand): ((uid: string) => boolean) | undefined {
+    if (this.#turns.size === 0) return undefined;
+    const { cluster } = this.#options.intake;
+    const precedes = demand.gang?.comesFirst === true || this.#hasOwnReservation(demand);
+    let end: number | undefined;
+    const isIgnored = (turn: Turn): boolean => {
+      if (precedes || turn.key === entity.key || this.#isBehind(turn, entity)) return true;
+      end ??= this.#options.runTimes.endIfStartedNow(demand.members);
+      return end <= turn.future.from;
+    };
+    const ignored = new Set<ReservationPlan>();
+    for (const turn of this.#turns.values()) if (isIgnored(turn)) ignored.add(turn.plan);
+    if (ignored.size === 0) return undefined;
+    return (uid) => {
+      const plan = cluster.reservationOf(uid)?.plan;
+      return plan !== undefined && ignored.has(plan);
+    };
+  }
+
+  get hasAny(): boolean {
+    return this.#turns.size > 0;
+  }
+
+  /** Returns the entity's turn. */
+  of(key: EntityKey): Turn | undefined {
+    return this.#turns.get(key);
+  }
+
+  /** Returns whether the entity's next attempt is for the sake of a prediction. */
+  isDue(key: EntityKey): boolean {
+    return this.#due.has(key);
+  }
+
+  /** Returns whether a prediction must follow now that the entity was rejected: it is its turn, or its prediction may be outdated. */
+  mayPredict(entity: QueuedEntity, profile: Profile): boolean {
+    if (this.#due.has(entity.key)) return true;
+    const settings = this.#options.intake.profiles.reservationsOf(profile);
+    if (settings === undefined || this.#turns.has(entity.key)) return false;
+    const { clock } = this.#options.intake;
+    // Entities that wait may be ahead of this one.
+    if (this.#choices.dueAt('choice') <= clock.monotonic() + chooseEveryMs) return false;
+    const { notBefore = entity.sortKey.readySince + settings.reserveAfterMs } = this.#waiting.get(entity.key) ?? {};
+    return clock.now() >= Math.max(notBefore, this.#pausedUntil) && this.#isNext(entity);
+  }
+
+  /** Finds capacity for an entity that does not fit now. Undefined: no pool will have enough. Runs in steps. */
+  *predict(request: TurnRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
+    const { entity } = request;
+    const { cluster } = this.#options.intake;
+    const ignoresReservationOf = (uid: string): boolean => {
+      const turn = this.#turnOfPlan(cluster.reservationOf(uid)?.plan);
+      return turn !== undefined && (turn.key === entity.key || this.#isBehind(turn, entity));
+    };
+    const pools = this.#pools.all.filter(({ name }) => this.#isOpenTo(entity, name));
+    const before = this.#turns.get(entity.key);
+    return yield* this.#prediction.steps({ ...request, before, pools, ignoresReservationOf }, budget);
+  }
+
+  /**
+   * Returns what the verdict of a rejected entity says if only reserved capacity of entities ahead of it keeps it from starting; undefined if it
+   * would not fit otherwise either.
+   */
+  *waitsForTurn(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    { rejection }: Diagnosis,
+    nodeSubsetOf: NodeSubsetOf | undefined,
+    budget: WorkBudget,
+  ): Yielding<string | undefined> {
+    if (rejection.kind !== 'nodes') return undefined;
+    if (![...rejection.reasons.keys()].some((reason) => reason.endsWith(reservedMark))) return undefined;
+    const { cluster, clock, dryRuns } = this.#options.intake;
+    const { fits, plan } = yield* dryRuns.steps(
+      profile,
+      schedulingEntity,
+      { ignoresBackfill: true, nodeSubsetOf },
+      budget,
+    );
+    if (!fits) return undefined;
+    for (const { nodeName } of plan) {
+      for (const reservation of cluster.reservationsOn(nodeName)) {
+        const turn = this.#turnOfPlan(reservation.plan);
+        if (turn !== undefined) return waitsBehind(turn.name, turn.future, clock.now());
+      }
+    }
+    const [first] = this.#turns.values();
+    return waitsBehind(first!.name, first!.future, clock.now());
+  }
+
+  /** The entity was rejected. `predicted`: the result of a prediction; undefined if there was none. */
+  rejected(
+    entity: QueuedEntity,
+    profile: Profile,
+    waitsFor: WaitsFor,
+    predicted: { readonly turn: PredictedTurn | undefined } | undefined,
+  ): void {
+    const settings = this.#options.intake.profiles.reservationsOf(profile);
+    if (settings === undefined || (waitsFor !== 'capacity' && waitsFor !== 'turn')) {
+      this.left(entity.key);
+      return;
+    }
+    const { clock } = this.#options.intake;
+    const known = this.#waiting.get(entity.key);
+    const reserveAt = entity.sortKey.readySince + settings.reserveAfterMs;
+    const waiting = known?.entity === entity ? known : { entity, profile, notBefore: reserveAt };
+    this.#waiting.set(entity.key, waiting);
+    if (predicted !== undefined) {
+      this.#due.delete(entity.key);
+      if (predicted.turn === undefined) {
+        const drainAt = entity.sortKey.readySince + settings.drainAfterMs;
+        const now = clock.now();
+        this.#pausedUntil = now + pauseMs;
+        waiting.notBefore = now < drainAt ? Math.min(now + predictEveryMs, drainAt) : now + predictEveryMs;
+        this.#end(entity.key, 'withdrawn');
+      } else {
+        this.#give(entity, predicted.turn);
+      }
+    }
+    if (!this.#turns.has(entity.key)) this.#chooseAt(waiting.notBefore);
+  }
+
+  /** The entity waits for capacity no longer: it left the queue, or it waits for something else. */
+  left(key: EntityKey): void {
+    this.#due.delete(key);
+    this.#waiting.delete(key);
+    this.#end(key, 'withdrawn');
+  }
+
+  /** The entity was planned: these members are assumed on their nodes. */
+  committed(key: EntityKey, assignments: readonly Nomination[]): void {
+    const turn = this.#turns.get(key);
+    const used = turn && new Map(assignments.map(({ pod, nodeName }) => [pod.uid, nodeName]));
+    this.#end(key, 'started', used);
+    this.left(key);
+    if (this.#turns.size === 0) return;
+    const { cluster } = this.#options.intake;
+    for (const { nodeName } of assignments) {
+      for (const { kind } of cluster.reservationsOn(nodeName)) if (kind === 'backfill') this.#changes++;
+    }
+  }
+
+  #give(entity: QueuedEntity, predicted: PredictedTurn): void {
+    const { reservations, metrics, logger, intake } = this.#options;
+    const { key, schedulingEntity, sortKey } = entity;
+    const before = this.#turns.get(key);
+    for (const other of [...this.#turns.values()])
+      if (other.key !== key && other.pool === predicted.pool) this.#end(other.key, 'displaced');
+    const name = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.key;
+    const turn = new Turn({ key, name, predicted, priority: sortKey.priority, changes: this.#changes });
+    if (before !== undefined) this.#forget(before);
+    this.#turns.set(key, turn);
+    this.#byPlan.set(turn.plan, turn);
+    for (const { pod } of turn.plan.nominations) this.#byMember.set(pod.uid, turn);
+    reservations.keepBackfill(turn.plan, before?.plan);
+    this.#refreshes.set(key, intake.clock.monotonic() + predictEveryMs, undefined);
+    if (before !== undefined) return;
+    metrics.given();
+    const { startsAt } = predicted.future;
+    logger.info('reserved capacity for an entity that waits', {
+      entity: key,
+      pool: predicted.pool,
+      nodes: turn.nodeNames.size,
+      startsBy: startsAt === undefined ? 'unknown' : new Date(startsAt).toISOString(),
+    });
+  }
+
+  /** Ends the entity's turn. `used`: uid -> node on which the pod now is. */
+  #end(key: EntityKey, end: TurnEnd, used?: ReadonlyMap<string, string>): void {
+    const turn = this.#turns.get(key);
+    if (turn === undefined) return;
+    const { reservations, metrics, logger } = this.#options;
+    this.#turns.delete(key);
+    this.#forget(turn);
+    this.#refreshes.delete(key);
+    this.#due.delete(key);
+    reservations.endPlan(turn.plan, used);
+    metrics.ended(end);
+    if (end !== 'started') logger.info('capacity is no longer reserved for an entity', { entity: key, reason: end });
+    this.#chooseAt(0);
+  }
+
+  #turnOfPlan(plan: ReservationPlan | undefined): Turn | undefined {
+    return plan && this.#byPlan.get(plan);
+  }
+
+  #forget({ plan }: Turn): void {
+    this.#byPlan.delete(plan);
+    for (const { pod } of plan.nominations) this.#byMember.delete(pod.uid);
+  }
+
+  /** Returns whether the turn is of an entity behind this one. */
+  #isBehind(turn: Turn, entity: QueuedEntity): boolean {
+    const holder = this.#waiting.get(turn.key)?.entity;
+    return holder === undefined || this.#options.intake.queue.goesFirst(entity, holder);
+  }
+
+  #hasOwnReservation({ members, gang }: Demand): boolean {
+    const { cluster } = this.#options.intake;
+    const key = gang?.key ?? members[0]?.podGroupKey;
+    if (key !== undefined && this.#turns.has(`gang/${key}`)) return false;
+    if (key !== undefined && cluster.hasReservationFor(key)) return true;
+    return members.some(({ uid }) => (cluster.reservationOf(uid)?.kind ?? 'backfill') !== 'backfill');
+  }
+
+  /** Returns whether the pool has no turn, or that of an entity behind this one. */
+  #isOpenTo(entity: QueuedEntity, pool: string): boolean {
+    for (const turn of this.#turns.values())
+      if (turn.pool === pool && turn.key !== entity.key && !this.#isBehind(turn, entity)) return false;
+    return true;
+  }
+
+  /** Returns whether fewer entities ahead of this one have a turn, or are about to get one, than there are pools. */
+  #isNext(entity: QueuedEntity): boolean {
+    const { queue } = this.#options.intake;
+    let ahead = 0;
+    for (const key of new Set([...this.#turns.keys(), ...this.#due])) {
+      const other = this.#waiting.get(key)?.entity;
+      if (other !== undefined && other !== entity && queue.goesFirst(other, entity)) ahead++;
+    }
+    return ahead < this.#pools.all.length;
+  }
+
+  #chooseAt(time: number): void {
+    const { clock } = this.#options.intake;
+    const inMs = Math.max(0, Math.max(time, this.#pausedUntil) - clock.now());
+    const at = Math.max(clock.monotonic() + inMs, this.#chosenAt + chooseEveryMs);
+    if (at < this.#choices.dueAt('choice')) this.#choices.set('choice', at, undefined);
+  }
+
+  /** Makes predictions due for the entities whose turn it is. */
+  #choose(): void {
+    const { clock, queue } = this.#options.intake;
+    const now = clock.now();
+    this.#chosenAt = clock.monotonic();
+    let next = Infinity;
+    const ready: QueuedEntity[] = [];
+    for (const [key, { entity, notBefore }] of this.#waiting) {
+      if (queue.get(key) !== entity) this.left(key);
+      else if (notBefore > now) next = Math.min(next, notBefore);
+      else if (!this.#turns.has(key) && !this.#due.has(key)) ready.push(entity);
+    }
+    ready.sort((a, b) => (queue.goesFirst(a, b) ? -1 : 1));
+    for (const entity of ready) {
+      if (!this.#isNext(entity)) break;
+      this.#makeDue(entity);
+    }
+    if (next < Infinity) this.#chooseAt(next);
+  }
+
+  #refresh(key: EntityKey): void {
+    const { clock, queue } = this.#options.intake;
+    const turn = this.#turns.get(key)!;
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined || queue.get(key) !== waiting.entity) {
+      this.left(key);
+      return;
+    }
+    const isOutdated = turn.changes !== this.#changes || clock.now() >= (turn.future.startsAt ?? Infinity);
+    if (isOutdated) this.#makeDue(waiting.entity);
+    this.#refreshes.set(key, clock.monotonic() + predictEveryMs, undefined);
+  }
+
+  #makeDue(entity: QueuedEntity): void {
+    this.#due.add(entity.key);
+    const { schedulingEntity } = entity;
+    const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    for (const pod of pods) {
+      this.#options.intake.queue.activate(pod);
+      return;
+    }
+  }
+
+  #podSeen(uid: string, pod: Pod | undefined): void {
+    const turn = this.#byMember.get(uid);
+    if (turn === undefined) return;
+    if (pod === undefined || isUnbound(pod)) this.#entitySeen(turn.key);
+  }
+
+  /** An entity, or one of its pods, has changed. Ends its turn unless it still waits for what is reserved. */
+  #entitySeen(key: EntityKey): void {
+    const turn = this.#turns.get(key);
+    if (turn === undefined) return;
+    const { cluster, queue } = this.#options.intake;
+    const queued = queue.get(key);
+    const isWaiting = queued !== undefined && queued.state.kind !== 'gated';
+    if (!isWaiting) {
+      this.left(key);
+      return;
+    }
+    const { schedulingEntity } = queued;
+    const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
+    const asksSame =
+      turn.plan.nominations.length >= needed &&
+      turn.plan.nominations.every(({ pod }) => cluster.openPod(pod.uid)?.template === pod.template);
+    if (!asksSame) this.#end(key, 'withdrawn');
+  }
+
+  #nodeChanged(name: string): void {
+    this.#changes++;
+    const { cluster } = this.#options.intake;
+    for (const { kind, plan, owner } of cluster.reservationsOn(name)) {
+      if (kind !== 'backfill' || isUsableFor(owner, cluster.node(name))) continue;
+      this.#end(this.#byPlan.get(plan!)!.key, 'withdrawn');
+      return;
+    }
+  }
+}
