@@ -13,4 +13,6 @@ export interface DayScheduler {
   ended(job: Job, now: number): void;
   /** Schedules until that time, or until it starts jobs. It gets no call before all earlier promises have settled. */
   runUntil(time: number): Promise<DayProgress>;
+  /** Returns the first start that was predicted for a job. Absent: it predicts none. */
+  predictedStartOf?(job: Job): number | undefined;
 }

@@ -23,6 +23,7 @@ const usage = `npm run day -- [flags]
 
   --seed N        first seed of the days; default 1
   --seeds N       number of days, with consecutive seeds; default 5
+  --row TEXT      only the schedulers whose name contains the text
   --load N        load in percent; default: 80, 95 and 105, one table each
   --trace FILE    the jobs of a trace in the Standard Workload Format instead; each processor is a member with one GPU
   --help          print this`;
@@ -41,6 +42,11 @@ const rows: readonly Row[] = [
   { title: 'Tutti, default scores', scheduler: () => new Tutti('spread') },
   { title: 'Tutti, MostAllocated', scheduler: () => new Tutti('pack') },
   ...[0, 0.3, 1].map((declaredError) => ({
+    title: `Tutti with reservations, run times ± ${declaredError * 100}%`,
+    declaredError,
+    scheduler: () => new Tutti('pack', { hasReservations: true }),
+  })),
+  ...[0, 0.3, 1].map((declaredError) => ({
     title: `EASY backfill, run times ± ${declaredError * 100}%`,
     declaredError,
     scheduler: () => new Easy(),
@@ -58,14 +64,22 @@ async function printRow(
   process.stdout.write(`| ${title} | ${cellsOf(figuresOf(finished), !hasManyClusters).join(' | ')} |\n`);
 }
 
-function cellsOf({ waits, utilization }: DayFigures, isOneCluster: boolean): string[] {
+function cellsOf({ waits, utilization, predictions }: DayFigures, isOneCluster: boolean): string[] {
   const minutes = (ms: number): string => (ms / 60_000).toFixed(ms < 600_000 ? 1 : 0);
   const byClass = sizeClasses.map((size) => `${minutes(waits[size].median)} / ${minutes(waits[size].p99)}`);
-  return [...byClass, minutes(waits.large.max), isOneCluster ? `${(100 * utilization).toFixed(1)}%` : '–'];
+  const late = predictions === undefined ? '–' : `${predictions.missed} of ${predictions.count}`;
+  const error = predictions === undefined ? '–' : `${(100 * predictions.medianError).toFixed(0)}%`;
+  return [...byClass, minutes(waits.large.max), isOneCluster ? `${(100 * utilization).toFixed(1)}%` : '–', late, error];
 }
 
 function printHeader(title: string): void {
-  const columns = [...sizeClasses.map((size) => `${size}: wait, median / p99`), 'large: longest wait', 'utilization'];
+  const columns = [
+    ...sizeClasses.map((size) => `${size}: wait, median / p99`),
+    'large: longest wait',
+    'utilization',
+    'started after the first prediction',
+    'median error of it',
+  ];
   process.stdout.write(
     `\n${title}; waits in minutes\n\n| scheduler | ${columns.join(' | ')} |\n|${' --- |'.repeat(columns.length + 1)}\n`,
   );
@@ -79,13 +93,14 @@ function wholeNumber(flag: string, text: string): number {
   throw new UsageError(`--${flag} must be an integer of at least 1 (got "${text}")`);
 }
 
-type TextFlag = 'seed' | 'seeds' | 'load' | 'trace';
+type TextFlag = 'seed' | 'seeds' | 'load' | 'row' | 'trace';
 
 function parseFlags(): Partial<Record<TextFlag, string>> & { readonly help?: boolean } {
   const text = { type: 'string' } as const;
   try {
-    return parseArgs({ options: { seed: text, seeds: text, load: text, trace: text, help: { type: 'boolean' } } })
-      .values;
+    return parseArgs({
+      options: { seed: text, seeds: text, load: text, row: text, trace: text, help: { type: 'boolean' } },
+    }).values;
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }
@@ -102,11 +117,11 @@ async function runTrace(path: string): Promise<void> {
   for (const row of rows.filter(({ declaredError = 0 }) => declaredError === 0)) await printRow(row, [trace.jobs]);
 }
 
-async function runDays(first: number, count: number, loads: readonly number[]): Promise<void> {
+async function runDays(first: number, count: number, loads: readonly number[], named: string): Promise<void> {
   const seeds = Array.from({ length: count }, (_, i) => first + i);
   for (const percent of loads) {
     printHeader(`${percent}% load, ${count} days from seed ${first}`);
-    for (const row of rows) {
+    for (const row of rows.filter(({ title }) => title.includes(named))) {
       const { declaredError = 0 } = row;
       await printRow(
         row,
@@ -117,12 +132,12 @@ async function runDays(first: number, count: number, loads: readonly number[]): 
 }
 
 async function main(): Promise<void> {
-  const { seed = '1', seeds = '5', load, trace, help } = parseFlags();
+  const { seed = '1', seeds = '5', load, row = '', trace, help } = parseFlags();
   if (help) process.stdout.write(`${usage}\n`);
   else if (trace !== undefined) await runTrace(trace);
   else {
     const loads = load === undefined ? [80, 95, 105] : [wholeNumber('load', load)];
-    await runDays(wholeNumber('seed', seed), wholeNumber('seeds', seeds), loads);
+    await runDays(wholeNumber('seed', seed), wholeNumber('seeds', seeds), loads, row);
   }
 }
 

@@ -7,6 +7,8 @@ export interface FinishedJob {
   readonly job: Job;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** The start that was predicted first; undefined: none was. */
+  readonly predictedStart: number | undefined;
 }
 
 /** Maximum time that a scheduler may take to start a job on the empty cluster. */
@@ -24,7 +26,8 @@ export async function runDay(scheduler: DayScheduler, jobs: readonly Job[]): Pro
     const { now, started } = await scheduler.runUntil(Math.min(next, time + patienceMs));
     for (const job of started) {
       if (!open.delete(job)) throw new Error(`job ${job.id} started twice`);
-      running.push({ job, startedAt: now, endedAt: now + job.runtimeMs });
+      const predictedStart = scheduler.predictedStartOf?.(job);
+      running.push({ job, startedAt: now, endedAt: now + job.runtimeMs, predictedStart });
     }
     time = now;
     if (started.length > 0 || now < next) {

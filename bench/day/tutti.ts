@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { defaultPlugins, pluginRegistry } from '../../src/plugins/registry.ts';
+import { defaultReservations } from '../../src/config/scheduler-configuration.ts';
 import { Queueing } from '../../src/testkit/queueing.ts';
 import type { DayProgress, DayScheduler } from './day-scheduler.ts';
 import { cluster } from './job.ts';
@@ -21,25 +22,51 @@ export class Tutti implements DayScheduler {
   readonly #jobOf = new Map<string, Job>();
   /** id of a job -> members that are not bound yet */
   readonly #unbound = new Map<number, number>();
+  /** Milliseconds since the epoch at the start of the day. */
+  readonly #epoch: number;
   /** Jobs that are planned but not bound yet. */
   #inFlight = 0;
   #started: Job[] = [];
+  readonly #hasReservations: boolean;
+  /** job -> the start that was predicted first, in milliseconds from the start of the day */
+  readonly #predicted = new Map<Job, number>();
 
-  constructor(scoring: Scoring) {
+  constructor(scoring: Scoring, { hasReservations = false }: { readonly hasReservations?: boolean } = {}) {
+    this.#hasReservations = hasReservations;
     const plugins = defaultPlugins.map((plugin) =>
       scoring === 'pack' && plugin.name === 'NodeResourcesFit' ? { ...plugin, args: packing } : plugin,
     );
     this.#scheduler = new Queueing({
       plugins: [],
-      setup: { profiles: [{ schedulerName: 'default-scheduler', plugins }], plugins: pluginRegistry },
+      setup: {
+        profiles: [
+          {
+            schedulerName: 'default-scheduler',
+            plugins,
+            ...(hasReservations && { reservations: defaultReservations }),
+          },
+        ],
+        plugins: pluginRegistry,
+      },
       binder: {
         bind: ({ name, nodeName }) => {
           this.#bound.push({ name, nodeName });
           return Promise.resolve();
         },
       },
-      ports: { verdicts: { write: () => Promise.resolve('written') }, events: { record: () => undefined } },
+      ports: {
+        verdicts: {
+          write: ({ name }, { predictedStart }) => {
+            const job = this.#jobOf.get(name);
+            if (job !== undefined && predictedStart?.at !== undefined && !this.#predicted.has(job))
+              this.#predicted.set(job, predictedStart.at - this.#epoch);
+            return Promise.resolve('written');
+          },
+        },
+        events: { record: () => undefined },
+      },
     });
+    this.#epoch = this.#scheduler.harness.clock.now();
     const resources = { cpu: 128, memory: '1Ti', allocatable: { [gpu]: cluster.gpusPerNode } };
     for (let i = 0; i < cluster.nodes; i++) this.#scheduler.node({ name: `node-${i}`, ...resources });
   }
@@ -50,7 +77,14 @@ export class Tutti implements DayScheduler {
     this.#unbound.set(job.id, job.members);
     for (const name of membersOf(job)) {
       this.#jobOf.set(name, job);
-      this.#scheduler.pod({ name, ...group, cpu: job.gpus, memory: '1Gi', requests: { [gpu]: job.gpus } });
+      this.#scheduler.pod({
+        ...{ name, ...group, cpu: job.gpus, memory: '1Gi', requests: { [gpu]: job.gpus } },
+        ...(this.#hasReservations && {
+          job: `job-${job.id}`,
+          runtime: `${Math.ceil(job.declaredMs / 1000)}s`,
+          createdAt: this.#scheduler.harness.clock.now(),
+        }),
+      });
     }
   }
 
@@ -61,6 +95,11 @@ export class Tutti implements DayScheduler {
     }
     for (const name of membersOf(job)) this.#scheduler.removePod(name);
     if (job.members > 1) this.#scheduler.removeGroup(`default/${groupOf(job)}`);
+  }
+
+  /** Returns when the job was first predicted to start, in milliseconds from the start of the day. */
+  predictedStartOf(job: Job): number | undefined {
+    return this.#predicted.get(job);
   }
 
   async runUntil(time: number): Promise<DayProgress> {
@@ -82,7 +121,8 @@ export class Tutti implements DayScheduler {
         if (result.kind === 'planned') this.#inFlight++;
       }
       for (const { name, nodeName } of this.#bound.splice(0)) {
-        this.#scheduler.change(name, { nodeName, phase: 'Running' });
+        const startedAt = Math.ceil(this.#scheduler.harness.clock.now() / 1000);
+        this.#scheduler.change(name, { nodeName, phase: 'Running', startedAt });
         this.#countBound(this.#jobOf.get(name)!);
       }
       await turn();
