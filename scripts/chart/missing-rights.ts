@@ -49,6 +49,8 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'watch statefulsets.apps': notWatched,
   'list poddisruptionbudgets.policy': notListed,
   'watch poddisruptionbudgets.policy': notWatched,
+  'list jobs.batch': notListed,
+  'watch jobs.batch': notWatched,
   'tutti-controller: list jobs.batch': notNamed,
   'tutti-controller: list deployments.apps': notNamed,
   'tutti-controller: list statefulsets.apps': notNamed,

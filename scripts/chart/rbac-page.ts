@@ -80,6 +80,7 @@ export async function rbacPage(): Promise<string> {
     return rules.filter((rule) => !known.has(JSON.stringify(rule)));
   };
   const extender = await added({ config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] } });
+  const reservations = await added({ reservations: { enabled: true } });
   const stock = readRules(await renderChart({ values: { rbac: { stockRoles: true } } }));
   return `<!-- Made by scripts/generate-chart.ts from the rules in charts/tutti; do not edit. -->
 # RBAC permissions
@@ -99,6 +100,9 @@ resources that no enabled plugin reads.
 Extenders that bind (\`config.extenders[].bindVerb\`) need this rule:
 
 ${table(extender)}
+With \`reservations.enabled=true\`, or if a profile in \`config.profiles\` enables reservations, the scheduler needs this rule:
+
+${table(reservations)}
 With \`preemption.enabled=false\`, the chart omits the rule for victims and disables DefaultPreemption.
 
 Unless \`scheduler.leaderElect\` is false, the scheduler has this Role in the namespace of the Lease:
@@ -107,7 +111,7 @@ ${table(of('scheduler-lease'))}
 ## Scheduler, under the cluster's own roles
 With \`rbac.stockRoles=true\`, the chart binds the ServiceAccount to \`system:kube-scheduler\` and \`system:volume-scheduler\`, which every cluster
 has for its own scheduler. They grant more than Tutti needs: deleting pods, replacing volumes and writing resource claims. Tutti's own
-ClusterRole then has only these rules:
+ClusterRole then has only these rules, and the one for reservations if a profile enables them:
 
 ${table(stock.filter(({ role }) => role === 'scheduler'))}
 The Role for the Lease stays the same.

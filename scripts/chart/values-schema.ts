@@ -55,6 +55,8 @@ const annotations: JsonSchema = {
   additionalProperties: text,
 };
 
+const delaySeconds = whole(0, 2_147_483_647);
+
 const pullSecrets: JsonSchema = {
   type: 'array',
   items: {
@@ -224,6 +226,13 @@ export function valuesSchema(): JsonSchema {
     config: configuration(),
     plugins: strict({ enabled: words, disabled: words }),
     preemption: strict({ enabled: flag }),
+    reservations: strict({
+      enabled: flag,
+      poolLabel: orEmpty(qualifiedName, { maxLength: 317 }),
+      reserveAfterSeconds: delaySeconds,
+      drainAfterSeconds: delaySeconds,
+      overrunPenaltySeconds: delaySeconds,
+    }),
     pluginConfig: {
       type: 'array',
       items: {

@@ -1,4 +1,4 @@
-import { qualifiedName } from '../api/qualified-name.ts';
+import { isQualifiedName } from '../api/qualified-name.ts';
 import { extensionPoints } from '../framework/extension-point.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { withDefaults } from '../plugins/argument-defaults.ts';
@@ -61,16 +61,21 @@ const pluginSet = {
 
 const delaySeconds = { ...int32, minimum: 0 } as const;
 
+/** Not a pattern, because Helm, which gets the patterns, does not support this one. */
+const labelKey = {
+  type: 'string',
+  mustBe: 'the key of a node label such as example.com/pool',
+  check: (value: string, report: ReportProblem) => {
+    if (!isQualifiedName(value)) report([], `must be ${labelKey.mustBe}, not ${shortText(value)}`);
+  },
+} as const;
+
 const reservations = {
   type: 'object',
   additionalProperties: false,
   properties: {
     enabled: flag,
-    poolLabel: {
-      type: 'string',
-      pattern: `^${qualifiedName}$`,
-      mustBe: 'the key of a node label such as example.com/pool',
-    },
+    poolLabel: labelKey,
     reserveAfterSeconds: delaySeconds,
     drainAfterSeconds: delaySeconds,
     overrunPenaltySeconds: delaySeconds,

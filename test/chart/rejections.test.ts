@@ -60,6 +60,16 @@ describe.each(versions)('Helm %s rejects', (version) => {
       'pluginConfig and config.profiles are both set: move the value into a profile',
     ],
     [
+      'reservations beside profiles',
+      { config: { profiles: [{ schedulerName: 'a' }] }, reservations: { enabled: true } },
+      'reservations.enabled and config.profiles are both set: move the value into a profile',
+    ],
+    [
+      'draining before reserving',
+      { reservations: { enabled: true, drainAfterSeconds: 59 } },
+      'reservations.drainAfterSeconds is 59, but must be at least reservations.reserveAfterSeconds (60)',
+    ],
+    [
       'conflicting values for leader election',
       { config: { leaderElection: { leaderElect: false } } },
       'config.leaderElection.leaderElect is false and scheduler.leaderElect is true, but they mean the same: set only scheduler.leaderElect',
@@ -117,6 +127,7 @@ describe.each(versions)('Helm %s rejects', (version) => {
     ['an invalid digest', { image: { digest: 'sha256:1' } }, ['digest']],
     ['an invalid label', { commonLabels: { a: 'b c' } }, ['commonLabels']],
     ['an invalid argument', { scheduler: { extraArgs: ['scheduler'] } }, ['extraArgs']],
+    ['an invalid label key', { reservations: { poolLabel: 'a b' } }, ['reservations', 'poolLabel']],
     ['CH23 an unknown field of the configuration', { config: { profile: [] } }, ['config', 'profile']],
     ['CH23 a profile with an invalid structure', { config: { profiles: [{ plugins: { filter: [] } }] } }, ['filter']],
     ['CH23 an invalid duration', { config: { leaderElection: { leaseDuration: '15' } } }, ['leaseDuration']],

@@ -12,6 +12,7 @@ import {
   defaultConfiguration,
   defaultLeaderElection,
   defaultProfile,
+  defaultReservations,
 } from '../../src/config/scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from '../../src/config/scheduler-configuration.ts';
 import { defaultSecureServing } from '../../src/serving/secure-serving-options.ts';
@@ -34,6 +35,7 @@ export function allRights(namespace: string): object {
   return {
     metrics: { readers: [{ name: 'reader', namespace }] },
     config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] },
+    reservations: { enabled: true },
   };
 }
 
@@ -180,7 +182,7 @@ export class RightsStory {
     const ports = await freePorts(4);
     const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
     const configuration = defaultConfiguration({
-      profiles: [defaultProfile(schedulerName)],
+      profiles: [{ ...defaultProfile(schedulerName), reservations: defaultReservations }],
       clientConnection: { qps: 0, burst: 1 },
       leaderElection: election('tutti-scheduler', namespace),
       podBackoff: { initialMs: 50, maxMs: 200 },

@@ -17,6 +17,7 @@ const arg = (component: string): RegExp => pods(component, 'containers\\.0\\.arg
 /** The image of all pods; the test also passes it to the pods that it creates. */
 const image = [/image$/, testPod('containers\\.0\\.args\\.4$')];
 const bothArgs = [arg('scheduler'), arg('controller')];
+const reserving = { reservations: { enabled: true } };
 const newFile = [/^ConfigMap\/tutti-scheduler-config\.data/, /^Deployment\/tutti-scheduler\..*checksum\/config$/];
 
 function effectsOfComponent(component: 'scheduler' | 'controller'): Readonly<Record<string, Effect>> {
@@ -177,6 +178,14 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
     value: false,
     changes: [...newFile, /^ClusterRole\/tutti:tutti-system:scheduler\.rules/],
   },
+  'reservations.enabled': {
+    value: true,
+    changes: [...newFile, /^ClusterRole\/tutti:tutti-system:scheduler\.rules/],
+  },
+  'reservations.poolLabel': { value: 'a.b/c', beside: reserving, changes: newFile },
+  'reservations.reserveAfterSeconds': { value: 0, beside: reserving, changes: newFile },
+  'reservations.drainAfterSeconds': { value: 1_000_000, beside: reserving, changes: newFile },
+  'reservations.overrunPenaltySeconds': { value: 0, beside: reserving, changes: newFile },
   'scheduler.name': { value: 'gang', changes: [...newFile, testPod('containers\\.0\\.args\\.')] },
   ...effectsOfComponent('scheduler'),
   'controller.enabled': { value: false, changes: [/\/(tutti:tutti-system:|tutti-)controller[a-z-]*$/] },

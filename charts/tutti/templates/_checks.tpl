@@ -26,7 +26,7 @@
 {{- end -}}
 {{- end -}}
 {{- if $values.config.profiles -}}
-{{- range $what, $given := dict "scheduler.name" $values.scheduler.name "plugins.enabled" $values.plugins.enabled "plugins.disabled" $values.plugins.disabled "pluginConfig" $values.pluginConfig -}}
+{{- range $what, $given := dict "scheduler.name" $values.scheduler.name "plugins.enabled" $values.plugins.enabled "plugins.disabled" $values.plugins.disabled "pluginConfig" $values.pluginConfig "reservations.enabled" $values.reservations.enabled -}}
 {{- if $given -}}
 {{- $problems = append $problems (printf "%s and config.profiles are both set: move the value into a profile" $what) -}}
 {{- end -}}
@@ -34,6 +34,11 @@
 {{- end -}}
 {{- if and (not $values.preemption.enabled) (include "tutti.runs" (dict "root" . "plugin" "DefaultPreemption")) -}}
 {{- $problems = append $problems "preemption.enabled is false, but a profile runs DefaultPreemption: disable the plugin there (plugins.multiPoint.disabled)" -}}
+{{- end -}}
+{{- with $values.reservations -}}
+{{- if and .enabled (lt (int64 .drainAfterSeconds) (int64 .reserveAfterSeconds)) -}}
+{{- $problems = append $problems (printf "reservations.drainAfterSeconds is %d, but must be at least reservations.reserveAfterSeconds (%d)" (int64 .drainAfterSeconds) (int64 .reserveAfterSeconds)) -}}
+{{- end -}}
 {{- end -}}
 {{- $election := $values.config.leaderElection | default dict -}}
 {{- if and (hasKey $election "leaderElect") (ne (toString $election.leaderElect) (toString $values.scheduler.leaderElect)) -}}

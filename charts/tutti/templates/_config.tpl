@@ -36,6 +36,9 @@
 {{- end -}}
 {{- if $sets -}}{{- $_ := set $profile "plugins" (dict "multiPoint" $sets) -}}{{- end -}}
 {{- if .Values.pluginConfig -}}{{- $_ := set $profile "pluginConfig" .Values.pluginConfig -}}{{- end -}}
+{{- with .Values.reservations -}}
+{{- if .enabled -}}{{- $_ := set $profile "reservations" (empty .poolLabel | ternary (omit . "poolLabel") .) -}}{{- end -}}
+{{- end -}}
 {{- $_ := set $config "profiles" (list $profile) -}}
 {{- end -}}
 {{- toYaml $config -}}
@@ -54,6 +57,13 @@
 {{- define "tutti.extenderBinds" -}}
 {{- range .Values.config.extenders -}}
 {{- if .bindVerb }}true{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "true" if a profile enables reservations, and the scheduler therefore reads Jobs; otherwise empty. */}}
+{{- define "tutti.reserves" -}}
+{{- range (include "tutti.schedulerConfig" . | fromYaml).profiles -}}
+{{- if (.reservations | default dict).enabled }}true{{ end -}}
 {{- end -}}
 {{- end -}}
 
