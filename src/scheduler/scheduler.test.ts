@@ -4,7 +4,8 @@ import { podGroupDefinition } from '../api/pod-group-schema.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { KubeClient } from '../client/kube-client.ts';
-import { defaultProfile } from '../config/scheduler-configuration.ts';
+import { defaultProfile, defaultReservations } from '../config/scheduler-configuration.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { EmbeddedApiServer } from '../plane/apiserver/embedded-api-server.ts';
 import { InProcessTransport } from '../plane/apiserver/in-process-transport.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
@@ -12,6 +13,7 @@ import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { pluginRegistry } from '../plugins/registry.ts';
 import { Scheduler } from './scheduler.ts';
+import type { SchedulerOptions } from './scheduler.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 
@@ -35,34 +37,12 @@ interface QueuedBinding {
 it('a scheduler that stops in the middle of a gang still sees a deleted member, and sends no further bindings', async () => {
   const queued: QueuedBinding[] = [];
   const sent: string[] = [];
-  const scheduler = new Scheduler({
-    client,
-    ports: {
-      binder: {
-        async bind(binding) {
-          await new Promise<void>((turn) => queued.push({ binding, turn }));
-          binding.mayBeSent!();
-          sent.push(binding.name);
-        },
-      },
-      verdicts: { write: () => Promise.resolve('written') },
-      events: { record: () => undefined },
-      evictor: {
-        mark: () => Promise.resolve(true),
-        unmark: () => Promise.resolve(),
-        evict: () => Promise.resolve(),
-        release: () => Promise.resolve('going'),
-      },
-      volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
+  const scheduler = makeScheduler(defaultProfile('tutti'), {
+    async bind(binding) {
+      await new Promise<void>((turn) => queued.push({ binding, turn }));
+      binding.mayBeSent!();
+      sent.push(binding.name);
     },
-    clock: systemClock,
-    random: Math.random,
-    logger: silentLogger,
-    registry: createMetricRegistry({ processMetrics: false }),
-    profiles: [defaultProfile('tutti')],
-    plugins: pluginRegistry,
-    identity: 'test',
-    defer: (callback) => void setImmediate(callback),
   });
   await createGangOfThree();
   await scheduler.start();
@@ -78,6 +58,54 @@ it('a scheduler that stops in the middle of a gang still sees a deleted member, 
   expect(await stopped).toBe(true);
   expect(sent).toEqual([first.binding.name]);
 });
+
+it('reads Jobs if its profile has reservations, and no Jobs otherwise', async () => {
+  const binder = { bind: (): Promise<void> => Promise.resolve() };
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'train' } };
+  await client.create(jobs, { ...job, spec: { activeDeadlineSeconds: 600, template } });
+  const profile = defaultProfile('tutti');
+  const [without, withReservations] = [profile, { ...profile, reservations: defaultReservations }].map((each) =>
+    makeScheduler(each, binder),
+  ) as [Scheduler, Scheduler];
+  for (const scheduler of [without, withReservations]) await scheduler.start();
+  const seen = ({ state }: Scheduler): unknown => state.cluster.listed.get('Job', 'default', 'train');
+  expect(seen(withReservations)).toMatchObject({ deadlineSeconds: 600, startedAt: 0 });
+  await client.patch(`${jobs}/train/status`, 'merge', { status: { startTime: '2026-01-01T00:00:00Z' } });
+  await expect.poll(() => seen(withReservations)).toMatchObject({ startedAt: Date.UTC(2026, 0, 1) / 1_000 });
+  await client.delete(`${jobs}/train`, { propagationPolicy: 'Background' });
+  await expect.poll(() => seen(withReservations)).toBeUndefined();
+  expect(without.state.cluster.listed.revision('Job')).toBe(0);
+  for (const scheduler of [without, withReservations]) await scheduler.stop();
+});
+
+/** A scheduler that writes nothing except what the binder does. */
+function makeScheduler(profile: ProfileConfiguration, binder: SchedulerOptions['ports']['binder']): Scheduler {
+  return new Scheduler({
+    client,
+    ports: {
+      binder,
+      verdicts: { write: () => Promise.resolve('written') },
+      events: { record: () => undefined },
+      evictor: {
+        mark: () => Promise.resolve(true),
+        unmark: () => Promise.resolve(),
+        evict: () => Promise.resolve(),
+        release: () => Promise.resolve('going'),
+      },
+      volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
+    },
+    clock: systemClock,
+    random: Math.random,
+    logger: silentLogger,
+    registry: createMetricRegistry({ processMetrics: false }),
+    profiles: [profile],
+    plugins: pluginRegistry,
+    identity: 'test',
+    defer: (callback) => void setImmediate(callback),
+  });
+}
 
 async function createGangOfThree(): Promise<void> {
   const amounts = { cpu: '4', memory: '4Gi', pods: '10' };
