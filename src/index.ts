@@ -27,7 +27,11 @@ export { ConditionError } from './compose/until.ts';
 export type { ProfileOptions } from './compose/profile-options.ts';
 export { loadConfiguration } from './config/load-configuration.ts';
 export { defaultConfiguration, defaultProfile } from './config/scheduler-configuration.ts';
-export type { ProfileConfiguration, SchedulerConfiguration } from './config/scheduler-configuration.ts';
+export type {
+  ProfileConfiguration,
+  ReservationsConfiguration,
+  SchedulerConfiguration,
+} from './config/scheduler-configuration.ts';
 export type { RunningProcess } from './compose/running-process.ts';
 export type { ArgumentSchema, ObjectSchema, ValueOf as ArgumentsOf } from './plugins/argument-schema.ts';
 export type { OwnPlugin } from './plugins/own-plugin.ts';

@@ -23,6 +23,7 @@ const others: Readonly<Record<string, Outcome>> = {
   'raycluster/raycluster.yaml': noMatches('RayCluster'),
   'spark/sparkapplication.yaml': noMatches('SparkApplication'),
   'trainjob/trainjob.yaml': noMatches('TrainJob'),
+  'reservations/scheduler.yaml': noMatches('KubeSchedulerConfiguration'),
   'three-profiles/scheduler.yaml': noMatches('KubeSchedulerConfiguration'),
   'random-score/pod.yaml': 'waits',
   'sample-plugin/pods.yaml': 'waits',
