@@ -1,6 +1,7 @@
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import type { Gang } from '../src/cluster/gang.ts';
+import type { ReservationsConfiguration } from '../src/config/scheduler-configuration.ts';
 import type { Plugin } from '../src/framework/plugin.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
@@ -13,7 +14,14 @@ import type { PodOptions } from '../src/testkit/builders/pod.ts';
 const nodeCount = 5000;
 const podsPerNode = 4;
 
-/** A SchedulerCore with the default plugins and `extra` plugins, on 5,000 nodes with 20,000 pods. Its writes never complete. */
+export interface CrowdedCoreOptions {
+  /** Plugins besides the default ones. */
+  readonly plugins?: readonly Plugin[];
+  /** Absent: no reservations with a predicted start. */
+  readonly reservations?: ReservationsConfiguration;
+}
+
+/** A SchedulerCore with the default plugins, on 5,000 nodes with 20,000 pods. Its writes never complete. */
 export class CrowdedCore {
   readonly core: SchedulerCore;
   /** Number of Bindings sent. */
@@ -21,11 +29,13 @@ export class CrowdedCore {
   readonly #build: Builders;
   #serial = 0;
 
-  constructor(...extra: readonly Plugin[]) {
+  constructor({ plugins: extra = [], reservations }: CrowdedCoreOptions = {}) {
     const unanswered = (): Promise<never> => new Promise(() => undefined);
     const enabled = [...defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })), ...extra];
     this.core = new SchedulerCore({
-      profiles: [{ schedulerName: 'default-scheduler', plugins: enabled }],
+      profiles: [
+        { schedulerName: 'default-scheduler', plugins: enabled, ...(reservations !== undefined && { reservations }) },
+      ],
       plugins: new Map([...pluginRegistry, ...extra.map((plugin) => [plugin.name, () => plugin] as const)]),
       ports: {
         binder: {

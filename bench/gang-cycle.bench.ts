@@ -34,7 +34,7 @@ const cases: Readonly<Record<string, () => void>> = {
   'gang of 1,000, same signature again': gangOf(crowd, 1000, '500m', '1Gi'),
   'gang of 5,000, same signature again': gangOf(crowd, 5000, '500m', '1Gi'),
   'gang of 1,000, with a plugin that reads other nodes and skips': gangOf(
-    new CrowdedCore(alwaysSkips),
+    new CrowdedCore({ plugins: [alwaysSkips] }),
     1000,
     '500m',
     '1Gi',

@@ -164,7 +164,7 @@ console.log(
 for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.entries(shapes)) {
   if (!title.includes(filter)) continue;
   const known = [...cores.keys()].find((others) => others!.every((plugin, i) => plugin === plugins[i]));
-  const crowd = (known?.length === plugins.length ? cores.get(known) : undefined) ?? new CrowdedCore(...plugins);
+  const crowd = (known?.length === plugins.length ? cores.get(known) : undefined) ?? new CrowdedCore({ plugins });
   cores.set(plugins, crowd);
   const { core } = crowd;
   core.begin();
