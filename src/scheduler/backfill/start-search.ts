@@ -76,7 +76,7 @@ export class StartSearch {
     if (steps.length === 0) return undefined;
     const trial = this.#trial(request, budget);
     try {
-      const found = yield* trial.fewest(steps.map((endings) => endings.map(({ pod }) => pod)));
+      const found = yield* trial.fewest(steps);
       if (found === undefined) return undefined;
       const ended = steps.slice(0, found.count).flat();
       const isEstimated = inTheWay(ended, found.nominations).some((ending) => ending.isEstimated);
@@ -93,7 +93,7 @@ export class StartSearch {
    */
   *draining(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
     const pods = yield* this.#pods(request, budget);
-    const known = pods.filter(({ at }) => at < Infinity).map(({ pod }) => pod);
+    const known = pods.filter(({ at }) => at < Infinity);
     const unknown = Map.groupBy(
       pods.filter(({ at }) => at === Infinity),
       ({ nodeName }) => nodeName,
@@ -101,7 +101,7 @@ export class StartSearch {
     const nodes = [...unknown].sort(([a, here], [b, there]) => here.length - there.length || (a < b ? -1 : 1));
     const trial = this.#trial(request, budget);
     try {
-      const found = yield* trial.fewest([known, ...nodes.map(([, here]) => here.map(({ pod }) => pod))]);
+      const found = yield* trial.fewest([known, ...nodes.map(([, here]) => here)]);
       if (found === undefined) return undefined;
       const { nominations } = found;
       let from = 0;
@@ -152,7 +152,7 @@ class Trial {
    * does not fit without all of them. If fewer pods sometimes help more, the number need not be the smallest one.
    */
   *fewest(
-    lists: readonly (readonly Pod[])[],
+    lists: readonly (readonly Ending[])[],
   ): Yielding<{ readonly count: number; readonly nominations: readonly Nomination[] } | undefined> {
     let tooFew = 0;
     let count = lists.length;
@@ -176,12 +176,12 @@ class Trial {
   }
 
   /** Takes these pods out too. If the entity then fits, returns its plan and puts them back. */
-  *#planWithout(pods: readonly Pod[]): Yielding<readonly Nomination[] | undefined> {
+  *#planWithout(endings: readonly Ending[]): Yielding<readonly Nomination[] | undefined> {
     const { planner, request, budget } = this.#options;
     const { profile, demand, within, nodeSubsetOf, ignoresReservationOf } = request;
     const { members, needed, signed, gang } = demand;
     const transaction = this.#transaction;
-    const savepoints = yield* this.#takeOut(pods);
+    const savepoints = yield* this.#takeOut(endings);
     const before = transaction.savepoint();
     const plan = yield* planner.steps(
       {
@@ -198,14 +198,16 @@ class Trial {
   }
 
   /** Takes pods out in steps. Returns the savepoint before each step. */
-  *#takeOut(pods: readonly Pod[]): Yielding<readonly Savepoint[]> {
-    const { cluster, budget } = this.#options;
+  *#takeOut(endings: readonly Ending[]): Yielding<readonly Savepoint[]> {
+    const { budget } = this.#options;
     // Pods of one node together: its contents are then computed once.
-    const byNode = [...Map.groupBy(pods, (pod) => cluster.nodeOf(pod)?.name ?? '').values()].flat();
+    const byNode = [...Map.groupBy(endings, ({ nodeName }) => nodeName).values()].flat();
+    budget.spend(endings.length / podsPerCheck);
+    if (budget.isDue) yield;
     const savepoints: Savepoint[] = [];
     for (let start = 0; start < byNode.length; start += takenOutAtATime) {
       savepoints.push(this.#transaction.savepoint());
-      this.#transaction.takeOut(byNode.slice(start, start + takenOutAtATime));
+      this.#transaction.takeOut(byNode.slice(start, start + takenOutAtATime).map(({ pod }) => pod));
       budget.spend(takenOutAtATime * workPerPod);
       if (budget.isDue) yield;
     }

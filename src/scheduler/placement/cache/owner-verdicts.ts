@@ -15,30 +15,30 @@ interface OwnerVerdict {
  */
 export class OwnerVerdicts {
   /** node index -> latest verdict */
-  readonly #verdicts = new Map<number, OwnerVerdict>();
+  readonly #verdicts: (OwnerVerdict | undefined)[] = [];
+  /** Number of verdicts. */
+  #size = 0;
 
   /** Returns the verdict on the node; undefined if none is valid. */
   on({ index, generation }: NodeInfo, owners: readonly Pod[]): OwnerVerdict | undefined {
-    const verdict = this.#verdicts.get(index);
+    const verdict = this.#verdicts[index];
     return verdict?.generation === generation && areSame(verdict.owners, owners) ? verdict : undefined;
   }
 
-  fits(node: NodeInfo, owners: readonly Pod[]): boolean {
-    const verdict = this.on(node, owners);
-    return verdict !== undefined && verdict.status === undefined;
-  }
-
   set({ index, generation }: NodeInfo, owners: readonly Pod[], status: Status | undefined): void {
-    this.#verdicts.set(index, { generation, owners, status });
+    while (this.#verdicts.length <= index) this.#verdicts.push(undefined);
+    if (this.#verdicts[index] === undefined) this.#size++;
+    this.#verdicts[index] = { generation, owners, status };
   }
 
   /** Drops everything if most verdicts are on nodes that are no longer reserved. */
   forgetOthers(reservedCount: number): void {
-    if (this.#verdicts.size > 2 * reservedCount + 16) this.clear();
+    if (this.#size > 2 * reservedCount + 16) this.clear();
   }
 
   clear(): void {
-    this.#verdicts.clear();
+    this.#verdicts.length = 0;
+    this.#size = 0;
   }
 }
 

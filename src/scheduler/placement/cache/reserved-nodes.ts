@@ -9,7 +9,7 @@ import { filterWithOwners, ownersOn } from './filter-with-reservations.ts';
 import type { OwnerVerdicts } from './owner-verdicts.ts';
 
 /** Why a node rejects the pod if these owners run there; undefined: it does not. */
-type OwnerFilter = (node: NodeInfo, owners: readonly Pod[]) => Status | undefined;
+type OwnerFilter = (node: NodeInfo, owners: readonly Pod[], position: number) => Status | undefined;
 
 /**
  * Runs Filter on nodes as if the owners of their reservations ran there. Goes through the reserved nodes only, so that they cost all other
@@ -21,6 +21,8 @@ export class ReservedNodes {
   /** The nodes whose reservations the pod must respect. */
   #reserved: readonly ReservedNode[] = [];
   #verdicts: OwnerVerdicts | undefined;
+  /** position in `#reserved` -> the cached rejection of a marked node */
+  readonly #known: (Status | undefined)[] = [];
   /** Those with owners that filters may notice that read other nodes; computed for `#dependentOf`. */
   #dependent: readonly ReservedNode[] = [];
   #dependentOf: { readonly reserved: readonly ReservedNode[]; readonly state: CycleState } | undefined;
@@ -63,11 +65,15 @@ export class ReservedNodes {
     let count = 0;
     for (let i = 0; i < reserved.length; i++) {
       const { node, owners } = reserved[i]!;
-      if (this.#verdicts?.fits(node, owners) === true || isRejected(node.index)) continue;
+      const verdict = this.#verdicts?.on(node, owners);
+      const fits = verdict !== undefined && verdict.status === undefined;
+      if (fits || isRejected(node.index)) continue;
+      this.#known[i] = verdict?.status;
       count += this.#mark(node, i);
     }
     if (count === 0) return size;
-    return this.#keepMarked(reserved, (node, owners) => this.#rejectionBy(node, owners), indexes, size, recordFailure);
+    const rejection: OwnerFilter = (node, owners, i) => this.#known[i] ?? this.#rejectionBy(node, owners);
+    return this.#keepMarked(reserved, rejection, indexes, size, recordFailure);
   }
 
   /** Like `keep`, for these filters, which read other nodes. Caches nothing. */
@@ -107,7 +113,7 @@ export class ReservedNodes {
       const position = positions[index]!;
       if (position > 0) {
         const { node, owners } = reserved[position - 1]!;
-        const status = rejection(node, owners);
+        const status = rejection(node, owners, position - 1);
         if (status !== undefined) {
           recordFailure(status);
           continue;
