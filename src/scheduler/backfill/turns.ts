@@ -1,4 +1,3 @@
-import { isUnbound } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
@@ -52,6 +51,8 @@ export interface TurnRequest extends Pick<StartRequest, 'profile' | 'demand' | '
 const predictEveryMs = 30_000;
 /** Minimum time between two searches through the waiting entities. */
 const chooseEveryMs = 1_000;
+/** A start that moves by less wakes no pod. */
+const minMoveMs = 1_000;
 /** How long no other entity is tried after a prediction for one has failed: most of those behind it are like it. */
 const pauseMs = 10_000;
 
@@ -96,7 +97,6 @@ export class Turns {
     this.#refreshes = new DueTimes(clock, (key) => this.#refresh(key));
     this.#choices = new DueTimes(clock, () => this.#choose());
     intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
-    intake.podLeft.add(() => this.#changes++);
     intake.groupSeen.add((key) => this.#entitySeen(`gang/${key}`));
     intake.nodeChanged.add((name) => this.#nodeChanged(name));
   }
@@ -265,7 +265,10 @@ export class Turns {
     for (const { pod } of turn.plan.nominations) this.#byMember.set(pod.uid, turn);
     reservations.keepBackfill(turn.plan, before?.plan);
     this.#refreshes.set(key, intake.clock.monotonic() + predictEveryMs, undefined);
-    if (before !== undefined) return;
+    if (before !== undefined) {
+      this.#wakeShorter(before.future.from, predicted.future.from);
+      return;
+    }
     metrics.given();
     const { startsAt } = predicted.future;
     logger.info('reserved capacity for an entity that waits', {
@@ -274,6 +277,17 @@ export class Turns {
       nodes: turn.nodeNames.size,
       startsBy: startsAt === undefined ? 'unknown' : new Date(startsAt).toISOString(),
     });
+  }
+
+  /** A turn has moved from one time to another. If that is later, pods that end in between may now start before it. */
+  #wakeShorter(before: number, from: number): void {
+    if (from < before + minMoveMs) return;
+    const { intake, runTimes } = this.#options;
+    const isHelped = (pods: readonly Pod[]): boolean => {
+      const end = runTimes.endIfStartedNow(pods);
+      return end > before && end <= from;
+    };
+    intake.queue.retryWhere(isHelped, 'PredictedStartMoved');
   }
 
   /** Ends the entity's turn. `used`: uid -> node on which the pod now is. */
@@ -383,9 +397,10 @@ export class Turns {
   }
 
   #podSeen(uid: string, pod: Pod | undefined): void {
+    // It may have started, or declare another end.
+    if (pod === undefined || pod.nodeName !== '') this.#changes++;
     const turn = this.#byMember.get(uid);
-    if (turn === undefined) return;
-    if (pod === undefined || isUnbound(pod)) this.#entitySeen(turn.key);
+    if (turn !== undefined) this.#entitySeen(turn.key);
   }
 
   /** An entity, or one of its pods, has changed. Ends its turn unless it still waits for what is reserved. */
