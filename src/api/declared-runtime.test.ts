@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { invalidRuntimeOf, runtimeAnnotation, runtimeSecondsOf } from './declared-runtime.ts';
+import { PodProjector } from './pod-projector.ts';
 import { podsEqualForScheduling } from './pod.ts';
 
 const annotations = (value: string): Record<string, string> => ({ [runtimeAnnotation]: value });
@@ -57,5 +58,14 @@ describe('the projection of a pod', () => {
     expect(first!.controller).toEqual({ kind: 'Job', name: 'red', uid: 'red' });
     expect(second!.controller).toBe(first!.controller);
     expect(build.projectedPod({ job: 'blue' }).controller).not.toEqual(first!.controller);
+  });
+
+  it('keeps only whether there is a controller if nothing reads more', () => {
+    const build = new Builders();
+    const projector = new PodProjector(build.resources, { controllers: false });
+    const [a, b, alone] = [{ job: 'a' }, { owner: 'b' }, {}].map((options) => projector.project(build.pod(options)));
+    expect(a!.controller).toEqual({ kind: '', name: '', uid: '' });
+    expect(b!.controller).toBe(a!.controller);
+    expect(alone!.controller).toBeUndefined();
   });
 });

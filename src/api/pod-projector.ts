@@ -49,6 +49,7 @@ function preemptionMarkOf(condition: RawCondition): PreemptionMark | undefined {
 /** The API server's default, which every pod from it has. */
 const defaultGracePeriodSeconds = 30;
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
+const someController: ControllerReference = Object.freeze({ kind: '', name: '', uid: '' });
 const nothing: readonly never[] = Object.freeze([]);
 /** Number of spec texts that the projector remembers, and the maximum length of such a text in characters. */
 const maxRecentTexts = 256;
@@ -59,6 +60,7 @@ const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 export class PodProjector {
   readonly #names: ResourceNames;
   readonly #readsImages: boolean;
+  readonly #readsControllers: boolean;
   /** canonical text of a template -> template */
   readonly #templates = new WeakInterner<PodTemplate>();
   /**
@@ -69,10 +71,15 @@ export class PodProjector {
   readonly #labels = new RecordInterner<Pod['labels']>();
   readonly #controllers = new RecordInterner<ControllerReference>();
 
-  /** `images`: whether a plugin reads images. By default they are dropped. */
-  constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
+  /**
+   * `images`: whether a plugin reads images. By default they are dropped. `controllers`: whether anything reads which controller a pod has.
+   * If not, all controllers become one without a name.
+   */
+  constructor(names: ResourceNames, options: { readonly images?: boolean; readonly controllers?: boolean } = {}) {
+    const { images = false, controllers = true } = options;
     this.#names = names;
     this.#readsImages = images;
+    this.#readsControllers = controllers;
   }
 
   /** Projects a pod. Throws TypeError or QuantityError if it is malformed; the message names the field. */
@@ -116,13 +123,19 @@ export class PodProjector {
       runtimeSeconds: runtimeSecondsOf(metadata.annotations),
       invalidRuntime: invalidRuntimeOf(metadata.annotations),
       deadlineSeconds: spec.activeDeadlineSeconds ?? 0,
-      controller: controller && this.#controllers.intern(referenceTo(controller)),
+      controller: controller && this.#referenceTo(controller),
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
       disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
       preemptionMark: disruption && preemptionMarkOf(disruption),
       volumes: podVolumesOf(metadata.name, spec.volumes),
       template: this.#template(raw, controller),
     };
+  }
+
+  #referenceTo({ kind = '', name, uid = '' }: RawOwner): ControllerReference {
+    if (!this.#readsControllers) return someController;
+    // The API server does not check the uid. This is more than the length of one that it assigned.
+    return this.#controllers.intern({ kind: safeName(kind), name: safeName(name), uid: cutText(uid, 64) });
   }
 
   #template({ metadata, spec, status }: RawPod, controller: RawOwner | undefined): PodTemplate {
@@ -186,11 +199,6 @@ function selectingController(owner: RawOwner): PodTemplate['controller'] {
   return Object.hasOwn(selectingControllers, key)
     ? { kind: selectingControllers[key]!, name: safeName(owner.name) }
     : undefined;
-}
-
-/** Cuts the uid, which the API server does not check, to more than the length of one that it assigned. */
-function referenceTo({ kind = '', name, uid = '' }: RawOwner): ControllerReference {
-  return { kind: safeName(kind), name: safeName(name), uid: cutText(uid, 64) };
 }
 
 /** The kubelet marks the API server's copies of static pods; it also marks where it read a pod itself. */

@@ -167,7 +167,7 @@ export interface Pod {
   readonly invalidRuntime: string | undefined;
   /** spec.activeDeadlineSeconds: the kubelet ends the pod this long after its start; 0: none. */
   readonly deadlineSeconds: number;
-  /** Pods with the same controller share one object. */
+  /** Pods with the same controller share one object. Without reservations, it has no name: only whether there is a controller counts. */
   readonly controller: ControllerReference | undefined;
   /** status.reason of a failed pod. A node that rejects a pod at admission sets it. */
   readonly failedBecause: string | undefined;

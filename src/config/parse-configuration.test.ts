@@ -301,7 +301,7 @@ describe('formatConfiguration', () => {
     const seconds = fc.nat(1_000);
     const reservations = some({
       enabled: fc.boolean(),
-      reserveAfterSeconds: seconds,
+      reserveAfterSeconds: fc.nat(600),
       drainAfterSeconds: seconds.map((more) => 1_000 + more),
       overrunPenaltySeconds: seconds,
     });

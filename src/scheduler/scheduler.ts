@@ -90,7 +90,10 @@ export class Scheduler {
     this.#core = new SchedulerCore({ ...options, onReady: () => this.#wake() });
     const { cluster, handlers, profiles } = this.#core;
     const names = cluster.resources;
-    const projector = new PodProjector(names, { images: profiles.readsImages });
+    const projector = new PodProjector(names, {
+      images: profiles.readsImages,
+      controllers: profiles.hasReservations,
+    });
     const images = profiles.readsImages ? new NodeImages() : undefined;
     this.#reflectors = {
       nodes: this.#reflector(
