@@ -398,7 +398,7 @@ export class Turns {
 
   #podSeen(uid: string, pod: Pod | undefined): void {
     // It may have started, or declare another end.
-    if (pod === undefined || pod.nodeName !== '') this.#changes++;
+    if (pod?.nodeName !== '') this.#changes++;
     const turn = this.#byMember.get(uid);
     if (turn !== undefined) this.#entitySeen(turn.key);
   }
