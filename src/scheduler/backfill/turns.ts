@@ -233,9 +233,10 @@ export class Turns {
 
   /** The entity waits for capacity no longer: it left the queue, or it waits for something else. */
   left(key: EntityKey): void {
-    this.#due.delete(key);
+    const wasDue = this.#due.delete(key);
     this.#waiting.delete(key);
     this.#end(key, 'withdrawn');
+    if (wasDue) this.#chooseAt(0);
   }
 
   /** The entity was planned: these members are assumed on their nodes. */
@@ -305,6 +306,11 @@ export class Turns {
     this.#chooseAt(0);
   }
 
+  /** Returns whether the entity is in the queue and may be scheduled. */
+  #isQueued(entity: QueuedEntity): boolean {
+    return this.#options.intake.queue.get(entity.key) === entity && entity.state.kind !== 'gated';
+  }
+
   #turnOfPlan(plan: ReservationPlan | undefined): Turn | undefined {
     return plan && this.#byPlan.get(plan);
   }
@@ -361,7 +367,7 @@ export class Turns {
     let next = Infinity;
     const ready: QueuedEntity[] = [];
     for (const [key, { entity, notBefore }] of this.#waiting) {
-      if (queue.get(key) !== entity) this.left(key);
+      if (!this.#isQueued(entity)) this.left(key);
       else if (notBefore > now) next = Math.min(next, notBefore);
       else if (!this.#turns.has(key) && !this.#due.has(key)) ready.push(entity);
     }
@@ -374,10 +380,10 @@ export class Turns {
   }
 
   #refresh(key: EntityKey): void {
-    const { clock, queue } = this.#options.intake;
+    const { clock } = this.#options.intake;
     const turn = this.#turns.get(key)!;
     const waiting = this.#waiting.get(key);
-    if (waiting === undefined || queue.get(key) !== waiting.entity) {
+    if (waiting === undefined || !this.#isQueued(waiting.entity)) {
       this.left(key);
       return;
     }
@@ -399,22 +405,21 @@ export class Turns {
   #podSeen(uid: string, pod: Pod | undefined): void {
     // It may have started, or declare another end.
     if (pod?.nodeName !== '') this.#changes++;
-    const turn = this.#byMember.get(uid);
-    if (turn !== undefined) this.#entitySeen(turn.key);
+    this.#entitySeen(this.#byMember.get(uid)?.key ?? `pod/${uid}`);
   }
 
   /** An entity, or one of its pods, has changed. Ends its turn unless it still waits for what is reserved. */
   #entitySeen(key: EntityKey): void {
-    const turn = this.#turns.get(key);
-    if (turn === undefined) return;
-    const { cluster, queue } = this.#options.intake;
-    const queued = queue.get(key);
-    const isWaiting = queued !== undefined && queued.state.kind !== 'gated';
-    if (!isWaiting) {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    if (!this.#isQueued(waiting.entity)) {
       this.left(key);
       return;
     }
-    const { schedulingEntity } = queued;
+    const turn = this.#turns.get(key);
+    if (turn === undefined) return;
+    const { cluster } = this.#options.intake;
+    const { schedulingEntity } = waiting.entity;
     const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
     const asksSame =
       turn.plan.nominations.length >= needed &&

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { BackfillStory } from '../testing/backfill-story.ts';
+
+/** Two nodes of two cores, both in use. */
+function full(): BackfillStory {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) {
+    story.core.node({ name: node, cpu: 2 });
+    story.running(`old-${node}`, node, { cpu: 2, runtime: '10m' }, 600);
+  }
+  return story;
+}
+
+test('BF4: a gang that becomes gated while it waits does not keep the next one from a turn', async () => {
+  const story = full();
+  story.gang('first', 2, { cpu: 2, runtime: '1h' });
+  await story.pass(10);
+  story.gang('second', 2, { cpu: 2, runtime: '1h' });
+  await story.pass(10);
+  story.remove('first-0');
+  await story.pass(80);
+  expect(story.core.states()['gang/default/first']).toBe('gated');
+  expect(story.holders).toEqual(['second']);
+});
+
+test('BF4: a gang that becomes gated just before its prediction does not keep the next one from a turn', async () => {
+  const story = full();
+  story.gang('first', 2, { cpu: 2, runtime: '1h' });
+  await story.pass(10);
+  story.gang('second', 2, { cpu: 2, runtime: '1h' });
+  await story.pass(49);
+  // The prediction for the first gang is now due, and no attempt has been made.
+  story.core.harness.clock.advance(5_000);
+  expect(story.core.states()['gang/default/first']).toBe('active');
+  story.remove('first-0');
+  await story.pass(80);
+  expect(story.holders).toEqual(['second']);
+});
