@@ -1,3 +1,4 @@
+import { latestTimeMs } from '../api/kubernetes-time.ts';
 import { succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
@@ -55,13 +56,12 @@ export class RunTimes {
   /** Returns the end of a pod on a node. */
   endOf(pod: Pod): ExpectedEnd {
     const now = this.#options.clock.now();
-    if (pod.deleting) return { at: Math.max(now, pod.deletionTimestamp * 1000), isEstimated: false };
+    if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
     const startedAt = pod.startedAt === 0 ? now : pod.startedAt * 1000;
     const declared = this.#declaredEndOf(pod, startedAt);
     if (declared === undefined) return this.#estimatedEndOf(pod, startedAt, now);
-    if (now <= declared.at) return { at: declared.at, isEstimated: false };
     if (!declared.isEnforced && now > declared.at + toleranceMs) this.#reportOverrun(pod);
-    return { at: now + Math.max(toleranceMs, now - declared.at), isEstimated: true };
+    return endAt(declared.at, now, false);
   }
 
   /**
@@ -96,7 +96,7 @@ export class RunTimes {
     if (pod.startedAt !== 0 && !pod.deleting) this.endOf(pod);
     this.#overruns.delete(pod.uid);
     if (pod.startedAt !== 0 && pod.controller !== undefined && succeededByItself(pod))
-      this.#record(ownerOf(pod), now - pod.startedAt * 1000);
+      this.#record(ownerOf(pod), Math.max(0, now - pod.startedAt * 1000));
   }
 
   #declaredEndOf(pod: Pod, startedAt: number): { readonly at: number; readonly isEnforced: boolean } | undefined {
@@ -104,7 +104,8 @@ export class RunTimes {
       pod.deadlineSeconds === 0 ? Infinity : startedAt + pod.deadlineSeconds * 1000,
       this.#jobDeadlineOf(pod),
     );
-    if (deadline < Infinity) return { at: deadline, isEnforced: true };
+    // The API does not limit the deadline of a Job.
+    if (deadline <= latestTimeMs) return { at: deadline, isEnforced: true };
     return pod.runtimeSeconds === 0 ? undefined : { at: startedAt + pod.runtimeSeconds * 1000, isEnforced: false };
   }
 
@@ -120,8 +121,7 @@ export class RunTimes {
     const history = pod.controller === undefined ? undefined : this.#histories.get(ownerOf(pod));
     if (history === undefined) return unknown;
     const meanMs = (history.last + (history.secondLast ?? history.last)) / 2;
-    const at = startedAt + meanMs;
-    return { at: at > now ? at : now + Math.max(toleranceMs, now - at), isEstimated: true };
+    return endAt(startedAt + meanMs, now, true);
   }
 
   #reportOverrun(pod: Pod): void {
@@ -139,6 +139,11 @@ export class RunTimes {
   #record(owner: string, ranMs: number): void {
     putLast(this.#histories, owner, { last: ranMs, secondLast: this.#histories.get(owner)?.last });
   }
+}
+
+/** Returns the end of a pod that is expected at this time. One that exceeds it is assumed to run for as long again as it has exceeded it. */
+function endAt(at: number, now: number, isEstimated: boolean): ExpectedEnd {
+  return at >= now ? { at, isEstimated } : { at: now + Math.max(toleranceMs, now - at), isEstimated: true };
 }
 
 /** Adds the entry as the most recent one, and forgets the oldest if there are too many. */

@@ -36,3 +36,27 @@ test('BF4: a gang that becomes gated just before its prediction does not keep th
   await story.pass(80);
   expect(story.holders).toEqual(['second']);
 });
+
+test('the deadline of a pod in a million years does not fail the attempt of another entity', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 2 });
+  story.running('eternal', 'a', { activeDeadlineSeconds: 9e15 });
+  story.running('old', 'b', { cpu: 2, runtime: '10m' });
+  story.gang('big', 2, { cpu: 2, runtime: '1h' });
+  await story.pass(120);
+  expect(story.verdictOn('big-0')).toContain('2 Insufficient cpu');
+});
+
+test('BF13: a pod that never finishes terminating does not keep the turn on its node', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) {
+    story.core.node({ name: node, cpu: 4 });
+    story.running(`old-${node}`, node, { cpu: 4, runtime: '30m' }, node === 'a' ? undefined : 1800);
+  }
+  await story.pass(5);
+  story.core.change('old-a', { deleting: true, deletionTimestamp: story.now / 1000 + 30 });
+  story.pod('big', { cpu: 4, runtime: '1h' });
+  let count = 0;
+  await story.pass(2_000, () => story.pod(`small-${count++}`, { runtime: '10m' }, 600));
+  expect(story.nodeOf('big')).toBe('b');
+});

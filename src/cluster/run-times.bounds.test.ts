@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { Job } from '../api/job.ts';
+import type { Pod } from '../api/pod.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
+import { RunTimes } from './run-times.ts';
+
+const minute = 60_000;
+
+class Story {
+  readonly clock = new VirtualClock();
+  readonly build = new Builders();
+  readonly overruns: string[] = [];
+  job: Job | undefined;
+  readonly runTimes = new RunTimes({
+    clock: this.clock,
+    listed: { get: () => this.job as never },
+    penaltyMs: 60 * minute,
+    overrun: ({ name }) => this.overruns.push(name),
+  });
+
+  /** A pod that has run for so many minutes. */
+  running(options: PodOptions, sinceMinutes: number): Pod {
+    const startedAt = this.clock.now() / 1000 - sinceMinutes * 60;
+    return { ...this.build.projectedPod({ nodeName: 'a', ...options }), startedAt };
+  }
+
+  /** Minutes until the pod ends. */
+  left(pod: Pod): number {
+    return (this.runTimes.endOf(pod).at - this.clock.now()) / minute;
+  }
+}
+
+test('a deadline beyond the year 9999 is no end', () => {
+  const story = new Story();
+  expect(story.left(story.running({ activeDeadlineSeconds: 9e15 }, 1))).toBe(Infinity);
+  expect(story.left(story.running({ activeDeadlineSeconds: 9e15, runtime: '10m' }, 1))).toBe(9);
+  const common = { kind: 'Job', namespace: 'default', name: 'j', uid: 'j' } as const;
+  story.job = { ...common, deadlineSeconds: Number.MAX_SAFE_INTEGER, startedAt: story.clock.now() / 1000 };
+  expect(story.left(story.running({ job: 'j' }, 1))).toBe(Infinity);
+  expect(story.runTimes.endIfStartedNow([story.running({ job: 'j' }, 1)])).toBe(Infinity);
+});
+
+test('a pod that does not terminate in time is expected to take as long again', () => {
+  const story = new Story();
+  const pod = story.running({ runtime: '10m', deleting: true }, 1);
+  const terminatesIn = (minutes: number): Pod => ({
+    ...pod,
+    deletionTimestamp: story.clock.now() / 1000 + minutes * 60,
+  });
+  expect(story.left(terminatesIn(5))).toBe(5);
+  expect(story.runTimes.endOf(terminatesIn(5)).isEstimated).toBe(false);
+  expect(story.left(terminatesIn(-5))).toBe(5);
+  expect(story.runTimes.endOf(terminatesIn(-5)).isEstimated).toBe(true);
+});
+
+test('a pod that seems to have ended before it started ran for no time', () => {
+  const story = new Story();
+  story.runTimes.left({ ...story.running({ job: 'j' }, -60), phase: 'Succeeded' });
+  expect(story.left(story.running({ job: 'j' }, -10))).toBe(10);
+});
