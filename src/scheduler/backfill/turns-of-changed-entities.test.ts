@@ -49,14 +49,13 @@ test('the deadline of a pod in a million years does not fail the attempt of anot
 
 test('BF13: a pod that never finishes terminating does not keep the turn on its node', async () => {
   const story = new BackfillStory();
-  for (const node of ['a', 'b']) {
-    story.core.node({ name: node, cpu: 4 });
-    story.running(`old-${node}`, node, { cpu: 4, runtime: '30m' }, node === 'a' ? undefined : 1800);
-  }
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('stuck', 'a', { cpu: 4, runtime: '30m' });
+  for (let i = 1; i <= 4; i++) story.running(`old-${i}`, 'b', { runtime: `${i * 10}m` }, i * 600);
   await story.pass(5);
-  story.core.change('old-a', { deleting: true, deletionTimestamp: story.now / 1000 + 30 });
+  story.core.change('stuck', { deleting: true, deletionTimestamp: story.now / 1000 + 30 });
   story.pod('big', { cpu: 4, runtime: '1h' });
   let count = 0;
-  await story.pass(2_000, () => story.pod(`small-${count++}`, { runtime: '10m' }, 600));
+  await story.pass(3_600, () => story.pod(`small-${count++}`, { runtime: '25m' }, 1_500), 30);
   expect(story.nodeOf('big')).toBe('b');
 });
