@@ -20,7 +20,7 @@ class Story {
     overrun: ({ name }) => this.overruns.push(name),
   });
 
-  /** A pod that has run for so many minutes. */
+  /** Returns a pod that started `sinceMinutes` ago. */
   running(options: PodOptions, sinceMinutes: number): Pod {
     const startedAt = this.clock.now() / 1000 - sinceMinutes * 60;
     return { ...this.build.projectedPod({ nodeName: 'a', ...options }), startedAt };
