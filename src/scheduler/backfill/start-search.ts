@@ -13,6 +13,16 @@ import type { Planner } from '../placement/planning/planner.ts';
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
 import type { ExpectedEnd } from '../../cluster/run-times.ts';
 
+/** What is reserved for an entity since an earlier prediction. */
+export interface Held {
+  /** When the first reservation was made, in milliseconds since the epoch. */
+  readonly since: number;
+  /** See FuturePlan. */
+  readonly from: number;
+  /** Pods of at most this priority respect the reservations. */
+  readonly priority: number;
+}
+
 /** The entity to place, and where. */
 export interface StartRequest {
   readonly profile: Profile;
@@ -24,6 +34,8 @@ export interface StartRequest {
   readonly nodeSubsetOf: NodeSubsetOf | undefined;
   /** Returns whether the reservation of this owner, by uid, does not count. */
   readonly ignoresReservationOf: (uid: string) => boolean;
+  /** Undefined: nothing is reserved for the entity on these nodes yet. */
+  readonly held?: Held | undefined;
 }
 
 /** A plan for the time when other pods have ended. */
@@ -79,9 +91,14 @@ export class StartSearch {
       const found = yield* trial.fewest(steps);
       if (found === undefined) return undefined;
       const ended = steps.slice(0, found.count).flat();
-      const isEstimated = inTheWay(ended, found.nominations).some((ending) => ending.isEstimated);
+      const blocking = inTheWay(ended, found.nominations);
       const startsAt = ended.at(-1)!.at;
-      return { nominations: found.nominations, startsAt, from: startsAt, isEstimated };
+      return {
+        nominations: found.nominations,
+        startsAt,
+        from: Math.min(startsAt, latestFrom(blocking, request.held)),
+        isEstimated: blocking.some((ending) => ending.isEstimated),
+      };
     } finally {
       trial.end();
     }
@@ -228,6 +245,20 @@ class Trial {
 function byTime(endings: readonly Ending[]): readonly (readonly Ending[])[] {
   const ordered = [...endings].sort((a, b) => a.at - b.at || (a.pod.uid < b.pod.uid ? -1 : 1));
   return [...Map.groupBy(ordered, ({ at }) => Math.ceil(at / 1000)).values()];
+}
+
+/**
+ * Returns until when pods that start now may run. If those that started beside the reservation end late, that must not let others run for longer:
+ * the entity would never start.
+ */
+function latestFrom(blocking: readonly Ending[], held: Held | undefined): number {
+  if (held === undefined) return Infinity;
+  let from = held.from;
+  for (const { pod, at } of blocking) {
+    const startedBefore = pod.startedAt !== 0 && pod.startedAt * 1000 < held.since;
+    if (startedBefore || pod.priority > held.priority) from = Math.max(from, at);
+  }
+  return from;
 }
 
 /** Returns the endings of pods on the plan's nodes. */

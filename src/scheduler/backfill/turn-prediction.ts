@@ -62,11 +62,15 @@ export class TurnPrediction {
   *#earliest(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
     const { before } = request;
     const { search } = this.#options;
-    const found = yield* search.earliest({ ...request, ...pool }, budget);
-    const latest = before?.pool === pool.name ? before.future.startsAt : undefined;
+    const held =
+      before?.pool === pool.name
+        ? { since: before.since, from: before.future.from, priority: before.plan.priority }
+        : undefined;
+    const found = yield* search.earliest({ ...request, ...pool, held }, budget);
+    const latest = held && before!.future.startsAt;
     if (latest === undefined || (found?.startsAt ?? Infinity) <= latest) return found;
     // The plan for all nodes need not be the best one, and a start must not move without need.
-    const same = yield* search.earliest({ ...request, ...within(pool, before!.nodeNames) }, budget);
+    const same = yield* search.earliest({ ...request, ...within(pool, before!.nodeNames), held }, budget);
     return (same?.startsAt ?? Infinity) < (found?.startsAt ?? Infinity) ? same : found;
   }
 

@@ -20,15 +20,21 @@ export class Turn {
   readonly pool: string;
   readonly future: FuturePlan;
   readonly plan: PlanReservations;
+  /** When the entity got the turn, in milliseconds since the epoch. */
+  readonly since: number;
   /** Number of changes in the cluster at the prediction. */
   readonly changes: number;
 
   constructor(
-    options: Pick<Turn, 'key' | 'name' | 'changes'> & { readonly priority: number; readonly predicted: PredictedTurn },
+    options: Pick<Turn, 'key' | 'name' | 'since' | 'changes'> & {
+      readonly priority: number;
+      readonly predicted: PredictedTurn;
+    },
   ) {
-    const { key, name, changes, priority, predicted } = options;
+    const { key, name, since, changes, priority, predicted } = options;
     this.key = key;
     this.name = name;
+    this.since = since;
     this.changes = changes;
     this.pool = predicted.pool;
     this.future = predicted.future;

@@ -259,7 +259,9 @@ export class Turns {
     for (const other of [...this.#turns.values()])
       if (other.key !== key && other.pool === predicted.pool) this.#end(other.key, 'displaced');
     const name = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.key;
-    const turn = new Turn({ key, name, predicted, priority: sortKey.priority, changes: this.#changes });
+    const { priority } = sortKey;
+    const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
+    const turn = new Turn({ key, name, predicted, priority, since, changes: this.#changes });
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);

@@ -19,6 +19,8 @@ export interface BackfillStoryOptions extends Partial<ReservationsConfiguration>
 /** A scheduler that reserves capacity until a predicted start, and kubelets that start pods and end them when the test says so. */
 export class BackfillStory {
   readonly core: Scheduling;
+  /** Number of pods that were bound, or began on a node. */
+  started = 0;
   /** Number of attempts, by result. */
   readonly results: Partial<Record<CycleResult['kind'] | 'paused', number>> = {};
   readonly #options: BackfillStoryOptions;
@@ -159,6 +161,7 @@ export class BackfillStory {
   }
 
   #started(pod: Pod): void {
+    this.started++;
     this.#running.set(pod.name, pod);
     this.#starting.set(pod.uid, this.now + (this.#options.startupMs ?? 0));
     this.#kubelets();

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { BackfillStory } from '../testing/backfill-story.ts';
+
+test('BF11: pods that run for a little longer than declared cannot put a start off for ever', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) {
+    story.core.node({ name: node, cpu: 4 });
+    story.running(`old-${node}`, node, { runtime: '10m' }, 600);
+  }
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  let count = 0;
+  await story.pass(645, () => {
+    for (let i = 0; i < 2; i++) story.pod(`small-${count}`, { runtime: '1s', job: `job-${count++}` }, 29);
+  });
+  expect(story.bound('big')).toBe(2);
+  expect(story.started).toBeGreaterThan(100);
+});
+
+test('BF13: while a pod overruns, others are backfilled until its new expected end', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { runtime: '10m' });
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(900);
+  story.pod('small', { runtime: '2m', job: 'small' }, 120);
+  await story.pass(30);
+  expect(story.bound('small')).toBe(1);
+  story.pod('tall', { runtime: '10m', job: 'tall' }, 600);
+  await story.pass(30);
+  expect(story.bound('tall')).toBe(0);
+});
