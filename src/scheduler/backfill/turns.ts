@@ -1,14 +1,17 @@
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
+import { Heap } from '../../base/heap.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { ReservationPlan } from '../../cluster/reservation.ts';
+import type { ReservationsConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { BackfillMetrics } from '../metrics/backfill-metrics.ts';
@@ -25,6 +28,7 @@ import { Turn } from './turn.ts';
 import type { PredictedTurn, TurnEnd } from './turn.ts';
 import { TurnPrediction } from './turn-prediction.ts';
 import { waitsBehind } from './turn-texts.ts';
+import { WaitingEntity } from './waiting-entity.ts';
 
 export interface TurnsOptions {
   readonly intake: Intake;
@@ -32,14 +36,6 @@ export interface TurnsOptions {
   readonly reservations: Pick<Reservations, 'keepBackfill' | 'endPlan'>;
   readonly metrics: BackfillMetrics;
   readonly logger: Logger;
-}
-
-/** An entity that does not fit now, and would fit if other pods were gone. */
-interface Waiting {
-  readonly entity: QueuedEntity;
-  readonly profile: Profile;
-  /** Clock.now() before which capacity is not reserved for it. */
-  notBefore: number;
 }
 
 /** An entity to predict a start for. */
@@ -68,7 +64,7 @@ export class Turns {
   readonly #prediction: TurnPrediction;
   readonly #pools: Pools;
   /** entity -> what is known of it while it waits for capacity */
-  readonly #waiting = new Map<EntityKey, Waiting>();
+  readonly #waiting = new Map<EntityKey, WaitingEntity>();
   /** entity -> its turn */
   readonly #turns = new Map<EntityKey, Turn>();
   /** plan -> the turn that it is of */
@@ -81,8 +77,10 @@ export class Turns {
   readonly #refreshes: DueTimes<EntityKey>;
   /** Due when turns may be given to other entities. */
   readonly #choices: DueTimes<'choice'>;
+  readonly #inOrder = (a: QueuedEntity, b: QueuedEntity): number =>
+    this.#options.intake.queue.goesFirst(a, b) ? -1 : 1;
   #chosenAt = -Infinity;
-  /** Clock.now() before which no entity gets a turn, because a prediction has failed. */
+  /** Clock.monotonic() before which no entity gets a turn, because a prediction has failed. */
   #pausedUntil = -Infinity;
   /** Number of changes that can change a prediction. */
   #changes = 0;
@@ -151,8 +149,8 @@ export class Turns {
     const { clock } = this.#options.intake;
     // Entities that wait may be ahead of this one.
     if (this.#choices.dueAt('choice') <= clock.monotonic() + chooseEveryMs) return false;
-    const { notBefore = entity.sortKey.readySince + settings.reserveAfterMs } = this.#waiting.get(entity.key) ?? {};
-    return clock.now() >= Math.max(notBefore, this.#pausedUntil) && this.#isNext(entity);
+    if (clock.monotonic() < this.#pausedUntil) return false;
+    return this.#isReady(this.#waitingEntity(entity, settings)) && this.#isNext(entity);
   }
 
   /** Finds capacity for an entity that does not fit now. Undefined: no pool will have enough. Runs in steps. */
@@ -163,7 +161,8 @@ export class Turns {
       const turn = this.#turnOfPlan(cluster.reservationOf(uid)?.plan);
       return turn !== undefined && (turn.key === entity.key || this.#isBehind(turn, entity));
     };
-    const pools = this.#pools.all.filter(({ name }) => this.#isOpenTo(entity, name));
+    const closed = new Set(this.#closedTo(entity));
+    const pools = this.#pools.all.filter(({ name }) => !closed.has(name));
     const before = this.#turns.get(entity.key);
     return yield* this.#prediction.steps({ ...request, before, pools, ignoresReservationOf }, budget);
   }
@@ -212,23 +211,21 @@ export class Turns {
       return;
     }
     const { clock } = this.#options.intake;
-    const known = this.#waiting.get(entity.key);
-    const reserveAt = entity.sortKey.readySince + settings.reserveAfterMs;
-    const waiting = known?.entity === entity ? known : { entity, profile, notBefore: reserveAt };
+    const waiting = this.#waitingEntity(entity, settings);
     this.#waiting.set(entity.key, waiting);
     if (predicted !== undefined) {
       this.#due.delete(entity.key);
       if (predicted.turn === undefined) {
-        const drainAt = entity.sortKey.readySince + settings.drainAfterMs;
-        const now = clock.now();
-        this.#pausedUntil = now + pauseMs;
-        waiting.notBefore = now < drainAt ? Math.min(now + predictEveryMs, drainAt) : now + predictEveryMs;
+        this.#pausedUntil = clock.monotonic() + pauseMs;
+        waiting.failed(clock.now(), this.#closedTo(entity));
         this.#end(entity.key, 'withdrawn');
+        this.#chooseAt(0);
       } else {
         this.#give(entity, predicted.turn);
       }
     }
-    if (!this.#turns.has(entity.key)) this.#chooseAt(waiting.notBefore);
+    // Otherwise it is considered when an entity ahead of it has lost its turn.
+    if (!this.#turns.has(entity.key) && this.#isNext(entity)) this.#chooseAt(waiting.notBefore);
   }
 
   /** The entity waits for capacity no longer: it left the queue, or it waits for something else. */
@@ -336,11 +333,28 @@ export class Turns {
     return members.some(({ uid }) => (cluster.reservationOf(uid)?.kind ?? 'backfill') !== 'backfill');
   }
 
-  /** Returns whether the pool has no turn, or that of an entity behind this one. */
-  #isOpenTo(entity: QueuedEntity, pool: string): boolean {
-    for (const turn of this.#turns.values())
-      if (turn.pool === pool && turn.key !== entity.key && !this.#isBehind(turn, entity)) return false;
-    return true;
+  #waitingEntity(entity: QueuedEntity, settings: ReservationsConfiguration): WaitingEntity {
+    const known = this.#waiting.get(entity.key);
+    if (known?.entity === entity) return known;
+    const { readySince } = entity.sortKey;
+    const { reserveAfterMs, drainAfterMs } = settings;
+    return new WaitingEntity({ entity, reserveAt: readySince + reserveAfterMs, drainAt: readySince + drainAfterMs });
+  }
+
+  /** Returns the pools in which an entity ahead of this one has its turn. */
+  #closedTo(entity: QueuedEntity): string[] {
+    const turns = [...this.#turns.values()];
+    return turns.flatMap((turn) => (turn.key === entity.key || this.#isBehind(turn, entity) ? [] : [turn.pool]));
+  }
+
+  /** Returns a function that returns whether the pool has no turn, or that of an entity behind this one. */
+  #isOpenTo(entity: QueuedEntity): (pool: string) => boolean {
+    let closed: Set<string> | undefined;
+    return (pool) => !(closed ??= new Set(this.#closedTo(entity))).has(pool);
+  }
+
+  #isReady(waiting: WaitingEntity): boolean {
+    return waiting.isReady(this.#options.intake.clock.now(), this.#isOpenTo(waiting.entity));
   }
 
   /** Returns whether fewer entities ahead of this one have a turn, or are about to get one, than there are pools. */
@@ -356,27 +370,43 @@ export class Turns {
 
   #chooseAt(time: number): void {
     const { clock } = this.#options.intake;
-    const inMs = Math.max(0, Math.max(time, this.#pausedUntil) - clock.now());
-    const at = Math.max(clock.monotonic() + inMs, this.#chosenAt + chooseEveryMs);
+    const inMs = Math.max(0, time - clock.now());
+    const at = Math.max(clock.monotonic() + inMs, this.#pausedUntil, this.#chosenAt + chooseEveryMs);
     if (at < this.#choices.dueAt('choice')) this.#choices.set('choice', at, undefined);
   }
 
-  /** Makes predictions due for the entities whose turn it is. */
+  /**
+   * Makes predictions due for the entities whose turn it is. Those that would only repeat a failed prediction come last, so that they do not keep
+   * others from a turn. One of each equivalence class is enough.
+   */
   #choose(): void {
     const { clock, queue } = this.#options.intake;
-    const now = clock.now();
     this.#chosenAt = clock.monotonic();
     let next = Infinity;
-    const ready: QueuedEntity[] = [];
-    for (const [key, { entity, notBefore }] of this.#waiting) {
-      if (!this.#isQueued(entity)) this.left(key);
-      else if (notBefore > now) next = Math.min(next, notBefore);
-      else if (!this.#turns.has(key) && !this.#due.has(key)) ready.push(entity);
+    const ready = { first: new Heap<QueuedEntity>(this.#inOrder), retries: new Heap<QueuedEntity>(this.#inOrder) };
+    /** class -> the first of its entities for which a prediction has failed */
+    const failed = new Map<EquivalenceClass, QueuedEntity>();
+    for (const [key, waiting] of this.#waiting) {
+      const { entity } = waiting;
+      if (!this.#isQueued(entity)) {
+        this.left(key);
+        continue;
+      }
+      if (this.#turns.has(key) || this.#due.has(key)) continue;
+      const isRetry = waiting.isRetry(this.#isOpenTo(entity));
+      const of = isRetry ? queue.classOf(entity) : undefined;
+      const known = of && failed.get(of);
+      if (of !== undefined && (known === undefined || queue.goesFirst(entity, known))) failed.set(of, entity);
+      if (!this.#isReady(waiting)) next = Math.min(next, waiting.notBefore);
+      else if (isRetry) ready.retries.push(entity);
+      else ready.first.push(entity);
     }
-    ready.sort((a, b) => (queue.goesFirst(a, b) ? -1 : 1));
-    for (const entity of ready) {
-      if (!this.#isNext(entity)) break;
-      this.#makeDue(entity);
+    for (const heap of [ready.first, ready.retries]) {
+      for (let entity = heap.pop(); entity !== undefined && this.#isNext(entity); entity = heap.pop()) {
+        const of = queue.classOf(entity);
+        const alike = of && failed.get(of);
+        if (alike === undefined || !queue.goesFirst(alike, entity)) this.#makeDue(entity);
+      }
     }
     if (next < Infinity) this.#chooseAt(next);
   }
