@@ -29,14 +29,20 @@ export class Pools {
     if (this.#label === undefined) return [{ name: '', nodes, within: undefined }];
     if (this.#revision !== nodesRevision) {
       this.#revision = nodesRevision;
-      this.#pools = this.#group(this.#label);
+      this.#pools = this.#group();
     }
     return this.#pools;
   }
 
-  #group(label: string): readonly Pool[] {
-    const labeled = this.#cluster.nodes.filter(({ node }) => Object.hasOwn(node.labels, label));
-    return [...Map.groupBy(labeled, ({ node }) => node.labels[label]!)]
+  /** Returns the name of the node's pool; undefined if it is in none. */
+  nameFor({ node }: NodeInfo): string | undefined {
+    if (this.#label === undefined) return '';
+    return Object.hasOwn(node.labels, this.#label) ? node.labels[this.#label] : undefined;
+  }
+
+  #group(): readonly Pool[] {
+    const labeled = this.#cluster.nodes.filter((node) => this.nameFor(node) !== undefined);
+    return [...Map.groupBy(labeled, (node) => this.nameFor(node)!)]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, nodes]) => ({ name, nodes, within: new Set(nodes.map((node) => node.name)) }));
   }

@@ -168,6 +168,19 @@ describe('a gang that waits for pods without a declared end', () => {
 });
 
 describe('pools', () => {
+  it('lose a turn whose node moves to another pool', async () => {
+    const story = new TurnStory({ poolLabel: 'pool' });
+    story.node('a', 4, { pool: 'x' });
+    story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s' });
+    story.pod('big', { cpu: 4 });
+    await story.after(61);
+    expect(story.reserved).toEqual({ a: ['big'] });
+    story.node('a', 4, { pool: 'y' });
+    expect(story.reserved).toEqual({});
+    await story.after(2);
+    expect(story.reserved).toEqual({ a: ['big'] });
+  });
+
   it('have one turn each, and a gang holds in one at a time', async () => {
     const story = new TurnStory({ poolLabel: 'pool' });
     for (const pool of ['x', 'y']) {

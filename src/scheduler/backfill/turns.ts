@@ -69,8 +69,8 @@ export class Turns {
   readonly #turns = new Map<EntityKey, Turn>();
   /** plan -> the turn that it is of */
   readonly #byPlan = new Map<ReservationPlan, Turn>();
-  /** uid of a pod with a reservation -> the turn */
-  readonly #byMember = new Map<string, Turn>();
+  /** uid of a pod with a reservation -> the pod as it was planned, and the turn */
+  readonly #byMember = new Map<string, { readonly pod: Pod; readonly turn: Turn }>();
   /** Entities whose next attempt predicts. */
   readonly #due = new Set<EntityKey>();
   /** entity with a turn, due when its prediction may be outdated */
@@ -198,6 +198,15 @@ export class Turns {
     return waitsBehind(first!.name, first!.future, clock.now());
   }
 
+  /**
+   * Returns whether an entity that was rejected for this cause may have a turn. If the cause is unknown for now, it keeps a turn that it has: the
+   * last prediction has proved that it fits in the end.
+   */
+  mayHaveTurn(key: EntityKey, waitsFor: WaitsFor): boolean {
+    if (waitsFor === 'unknown' || waitsFor === 'error') return this.#turns.has(key);
+    return waitsFor === 'capacity' || waitsFor === 'turn';
+  }
+
   /** The entity was rejected. `predicted`: the result of a prediction; undefined if there was none. */
   rejected(
     entity: QueuedEntity,
@@ -206,7 +215,7 @@ export class Turns {
     predicted: { readonly turn: PredictedTurn | undefined } | undefined,
   ): void {
     const settings = this.#options.intake.profiles.reservationsOf(profile);
-    if (settings === undefined || (waitsFor !== 'capacity' && waitsFor !== 'turn')) {
+    if (settings === undefined || !this.mayHaveTurn(entity.key, waitsFor)) {
       this.left(entity.key);
       return;
     }
@@ -262,7 +271,7 @@ export class Turns {
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);
-    for (const { pod } of turn.plan.nominations) this.#byMember.set(pod.uid, turn);
+    for (const { pod } of turn.plan.nominations) this.#byMember.set(pod.uid, { pod, turn });
     reservations.keepBackfill(turn.plan, before?.plan);
     this.#refreshes.set(key, intake.clock.monotonic() + predictEveryMs, undefined);
     if (before !== undefined) {
@@ -437,10 +446,13 @@ export class Turns {
   #podSeen(uid: string, pod: Pod | undefined): void {
     // It may have started, or declare another end.
     if (pod?.nodeName !== '') this.#changes++;
-    this.#entitySeen(this.#byMember.get(uid)?.key ?? `pod/${uid}`);
+    this.#entitySeen(`pod/${uid}`);
+    const member = this.#byMember.get(uid);
+    if (member === undefined || this.#options.intake.cluster.openPod(uid)?.template === member.pod.template) return;
+    this.#end(member.turn.key, 'withdrawn');
   }
 
-  /** An entity, or one of its pods, has changed. Ends its turn unless it still waits for what is reserved. */
+  /** The entity may have changed. Ends its turn unless it still waits for what is reserved. */
   #entitySeen(key: EntityKey): void {
     const waiting = this.#waiting.get(key);
     if (waiting === undefined) return;
@@ -450,21 +462,20 @@ export class Turns {
     }
     const turn = this.#turns.get(key);
     if (turn === undefined) return;
-    const { cluster } = this.#options.intake;
     const { schedulingEntity } = waiting.entity;
     const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
-    const asksSame =
-      turn.plan.nominations.length >= needed &&
-      turn.plan.nominations.every(({ pod }) => cluster.openPod(pod.uid)?.template === pod.template);
-    if (!asksSame) this.#end(key, 'withdrawn');
+    if (turn.plan.nominations.length < needed) this.#end(key, 'withdrawn');
   }
 
   #nodeChanged(name: string): void {
     this.#changes++;
     const { cluster } = this.#options.intake;
     for (const { kind, plan, owner } of cluster.reservationsOn(name)) {
-      if (kind !== 'backfill' || isUsableFor(owner, cluster.node(name))) continue;
-      this.#end(this.#byPlan.get(plan!)!.key, 'withdrawn');
+      if (kind !== 'backfill') continue;
+      const { key, pool } = this.#turnOfPlan(plan)!;
+      const node = cluster.node(name);
+      if (isUsableFor(owner, node) && this.#pools.nameFor(node!) === pool) continue;
+      this.#end(key, 'withdrawn');
       return;
     }
   }

@@ -307,12 +307,12 @@ export class SchedulingCycle {
     const { waitsFor, note: waitNote }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf, budget);
-    const canHaveTurn = !willFit && (waitsFor === 'capacity' || waitsFor === 'turn');
+    const mayHaveTurn = !willFit && turns?.mayHaveTurn(entity.key, waitsFor) === true;
     const predicted =
-      canHaveTurn && turns?.mayPredict(entity, profile) === true
+      mayHaveTurn && turns.mayPredict(entity, profile)
         ? { turn: yield* turns.predict({ entity, profile, demand, nodeSubsetOf }, budget) }
         : undefined;
-    const future = canHaveTurn ? (predicted === undefined ? turns?.of(entity.key) : predicted.turn)?.future : undefined;
+    const future = mayHaveTurn ? (predicted === undefined ? turns.of(entity.key) : predicted.turn)?.future : undefined;
     const isBehind = waitsFor === 'turn' && future === undefined;
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
       const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
