@@ -94,6 +94,9 @@ function podOf(amounts: ResourceAmounts, more: Partial<PlainPod>): PlainPod {
     graceMs: 0,
     neverPreempts: false,
     budget: undefined,
+    startedAt: undefined,
+    declaredMs: undefined,
+    predicted: undefined,
     ...more,
   };
 }

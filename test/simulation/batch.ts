@@ -18,6 +18,7 @@ export interface BatchOutcome {
   readonly excused: Readonly<Record<string, number>>;
   readonly placedBy: Readonly<Record<string, number>>;
   readonly preempted: Readonly<Record<string, number>>;
+  readonly reserved: Readonly<Record<string, number>>;
   readonly turns: number;
   /** Virtual time. */
   readonly lastedMs: number;

@@ -3,6 +3,7 @@ import { drawContest } from './draw-contest.ts';
 import { drawLaterStory, drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import { drawMarket } from './draw-tenant.ts';
+import { drawLine, drawReservations, drawRunTimes } from './draw-turns.ts';
 import type {
   CallClass,
   Fault,
@@ -31,9 +32,13 @@ export function drawScenario(seed: number): Scenario {
   const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
   const repairs = new Dice(mix(seed, 31));
   const places = new Dice(mix(seed, 37));
+  const lines = new Dice(mix(seed, 53));
+  const reservations = lines.chance(0.5) ? drawReservations(lines) : undefined;
+  const line = reservations !== undefined && lines.chance(0.4) ? drawLine(lines) : undefined;
   const groups = dice
     .some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }))
-    .map((group) => drawPlaces(places, group));
+    .map((group) => drawPlaces(places, group))
+    .map((group) => (reservations === undefined ? group : drawRunTimes(lines, group)));
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
@@ -57,6 +62,7 @@ export function drawScenario(seed: number): Scenario {
     preBindMs: waits === 'preBind' || story?.needsPreBind === true ? dice.int(200, 3_000) : 0,
     ...(repairs.chance(0.25) && { workAtATime: repairs.pick([1, 3, 10]) }),
     ...(contest?.needsStandby === true && { elects: true, instances: 2 }),
+    ...(reservations !== undefined && { reservations }),
   };
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
@@ -66,6 +72,7 @@ export function drawScenario(seed: number): Scenario {
       ...(story === undefined ? [] : [story.node]),
       ...(market === undefined ? [] : [market.node]),
       ...(contest?.nodes ?? []),
+      ...(line?.nodes ?? []),
     ],
     scheduler,
     hasController: dice.chance(0.5) || story?.needsController === true,
@@ -92,6 +99,7 @@ export function drawScenario(seed: number): Scenario {
       ...(story?.steps ?? []),
       ...(market?.steps ?? []),
       ...(contest?.steps ?? []),
+      ...(line?.steps ?? []),
       ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
       ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),

@@ -11,6 +11,7 @@ import { QuorumChecker } from './checks/quorum.ts';
 import { ReceivedStarts } from './checks/received-starts.ts';
 import { PreemptionChecker } from './checks/preemptions.ts';
 import type { PreemptionCounts } from './checks/preemption-tally.ts';
+import { TurnChecker } from './checks/turns.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-gang-evictions.ts';
 import { ReleaseChecker } from './checks/gang-evictions.ts';
@@ -20,7 +21,9 @@ import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
 import { schedulerNames } from './world/start-scheduler.ts';
+import { startMs } from './world/process.ts';
 import { World } from './world/world.ts';
+import { addCounts } from './batch.ts';
 
 export interface Outcome {
   readonly violations: readonly Violation[];
@@ -34,6 +37,8 @@ export interface Outcome {
   readonly placedBy: Readonly<Record<string, number>>;
   /** What happened to preemptions -> how often. */
   readonly preempted: Readonly<PreemptionCounts>;
+  /** What happened to reservations with a predicted start -> how often. */
+  readonly reserved: Readonly<Record<string, number>>;
   /** Calls and watch lines on which a fault can be put. */
   readonly places: FaultPlaces;
   readonly turns: number;
@@ -113,7 +118,12 @@ export async function runScenario(
     if (name !== undefined) noteStart(record, name, started);
     for (const checker of checkers) checker.committed?.(committed);
   });
-  const obstacles = { forbiddenNode: scenario.forbiddenNode, refused: scenario.extender?.refused };
+  const { reservations } = scenario.scheduler;
+  const obstacles = {
+    forbiddenNode: scenario.forbiddenNode,
+    refused: scenario.extender?.refused,
+    areZonesPools: reservations?.poolLabel !== undefined,
+  };
   const isRateLimited = scenario.scheduler.qps < 10;
   // A pod avoids nodes where PreBind failed for it twice. No call shows that.
   const isUnclear = isRateLimited
@@ -125,6 +135,19 @@ export async function runScenario(
   const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, () =>
     world.faults.struck.has('step/clock-jump'),
   );
+  const turns =
+    reservations &&
+    new TurnChecker(evidence, {
+      obstacles,
+      drainAfterMs: reservations.drainAfterMs,
+      epochMs: startMs,
+      isUnclear: () =>
+        isUnclear ??
+        (world.faults.struck.has('step/clock-jump') ? 'a clock has jumped' : undefined) ??
+        (scenario.forbiddenNode !== undefined || scenario.extender !== undefined
+          ? 'a node or an extender rejects pods'
+          : undefined),
+    });
   checkers = [
     new QuorumChecker(evidence, areDelayed),
     new OverCommitChecker(evidence),
@@ -136,6 +159,7 @@ export async function runScenario(
     new PriorityChecker(evidence, schedulerNames, obstacles),
     new PartialGroupChecker(evidence, obstacles),
     new WaitingChecker(evidence, { ...obstacles, schedulerNames, forbiddenPods: scenario.forbiddenPods }),
+    ...(turns === undefined ? [] : [turns]),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {
@@ -193,6 +217,8 @@ export async function runScenario(
     }
     if (world.plane.misuses.length > 0)
       throw new Error(`the scenario contains an invalid request: ${world.plane.misuses[0]}`);
+    const reserved = { ...(await world.turns()) };
+    addCounts(reserved, turns?.counts ?? {});
     return {
       violations,
       digest: record.digest,
@@ -200,6 +226,7 @@ export async function runScenario(
       excused,
       placedBy: world.placedBy,
       preempted: preemptions.tally.end((process) => process.hasLostLease),
+      reserved,
       places: world.faults.places,
       turns: world.timeline.count,
       lastedMs: world.timeline.now,

@@ -39,6 +39,19 @@ export interface SchedulerPlan {
   readonly preBindMs: number;
   /** Number of node visits after which an attempt yields, for up to `maxYieldMs`. Absent: it never yields. */
   readonly workAtATime?: number;
+  /** Absent: no capacity is reserved until a predicted start. */
+  readonly reservations?: ReservationsPlan;
+}
+
+/** Reservations with a predicted start. */
+export interface ReservationsPlan {
+  /** Label whose values are the pools. Absent: the cluster is one pool. */
+  readonly poolLabel?: 'zone';
+  readonly reserveAfterMs: number;
+  readonly drainAfterMs: number;
+  readonly overrunPenaltyMs: number;
+  /** Only the first profile has them. */
+  readonly isForOneProfile?: true;
 }
 
 /** An extender that filters the nodes of the pods that it handles. */
@@ -79,6 +92,12 @@ export interface MemberPlan {
   readonly heldMs?: number;
   /** A PodDisruptionBudget that matches it. */
   readonly budget?: string;
+  /** It succeeds after that time. Absent: it runs until it is deleted. A replacement always does. */
+  readonly runsMs?: number;
+  /** What its annotation declares as its run time. */
+  readonly runtime?: string;
+  /** Its node ends it after that time. */
+  readonly deadlineSeconds?: number;
 }
 
 /** A required term on the other members of the group. */

@@ -35,6 +35,13 @@ const minimums: Readonly<Record<string, number>> = {
   'crashes in plans': 1_000,
   'Leases lost in plans': 500,
 };
+/** The same for reservations with a predicted start. */
+const reservedMinimums: Readonly<Record<string, number>> = {
+  'turns given': 10_000,
+  'turns started': 5_000,
+  'turns displaced': 1_000,
+  overruns: 1_000,
+};
 /** Maximum number of failed seeds to shrink; further ones are only listed. */
 const maxShrunk = 3;
 
@@ -64,6 +71,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   const excused: Record<string, number> = {};
   const placedBy: Record<string, number> = {};
   const preempted: Record<string, number> = {};
+  const reserved: Record<string, number> = {};
   let [runs, turns, lastedMs, printedAt] = [0, 0, 0, begun];
   await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
     runs += outcome.runs;
@@ -74,6 +82,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     addCounts(excused, outcome.excused);
     addCounts(placedBy, outcome.placedBy);
     addCounts(preempted, outcome.preempted);
+    addCounts(reserved, outcome.reserved);
     for (const { seed, violation } of outcome.failed) print(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
     if (performance.now() - printedAt > 30_000) {
       printedAt = performance.now();
@@ -96,7 +105,11 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   table('excused', [], excused);
   table('gangs placed by', [], placedBy);
   table('preemption', Object.keys(minimums), preempted);
-  const isRare = Object.entries(minimums).filter(([what, per100k]) => isTooRare(preempted[what] ?? 0, per100k, runs));
+  table('turns', Object.keys(reservedMinimums), reserved);
+  const isRare = [
+    ...Object.entries(minimums).filter(([what, per100k]) => isTooRare(preempted[what] ?? 0, per100k, runs)),
+    ...Object.entries(reservedMinimums).filter(([what, per100k]) => isTooRare(reserved[what] ?? 0, per100k, runs)),
+  ];
   for (const [what, per100k] of isRare) print(`too few ${what}: at least ${per100k} in 100,000 seeds are expected`);
   const hours = lastedMs / 3_600_000;
   print(

@@ -27,6 +27,7 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
   const excused: Record<string, number> = {};
   const placedBy: Record<string, number> = {};
   const preempted: Record<string, number> = {};
+  const reserved: Record<string, number> = {};
   let [turns, lastedMs] = [0, 0];
   for (let seed = from; seed < from + count; seed++) {
     const outcome = await runScenario(drawScenario(seed));
@@ -36,10 +37,11 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
     addCounts(excused, outcome.excused);
     addCounts(placedBy, outcome.placedBy);
     addCounts(preempted, outcome.preempted);
+    addCounts(reserved, outcome.reserved);
     turns += outcome.turns;
     lastedMs += outcome.lastedMs;
   }
-  return { runs: count, failed, struck, excused, placedBy, preempted, turns, lastedMs };
+  return { runs: count, failed, struck, excused, placedBy, preempted, reserved, turns, lastedMs };
 }
 
 parentPort!.on('message', (task: Task) => {

@@ -1,3 +1,4 @@
+import type { StoreRecord } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
@@ -5,9 +6,13 @@ import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-gr
 import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
+import { entityOf, mayBlock, readyTimes, turnsIn } from './plain-turns.ts';
+import type { PlainTurn } from './plain-turns.ts';
 
 /** Time between the release of capacity and the last retry of the waiting pods: a slow attempt that began before, the longest back-off, and one more. */
 const restMs = 25_000;
+/** An entity that became ready so much earlier than another is ahead of it. */
+const aheadMs = 2_000;
 /** Number of lost members to try on all nodes. */
 const mostLost = 4;
 
@@ -22,6 +27,8 @@ export interface Obstacles {
   readonly forbiddenNode?: string | undefined;
   /** Names of the nodes that the extender refuses. */
   readonly refused?: readonly string[] | undefined;
+  /** Whether each zone is a pool of reservations with a predicted start. */
+  readonly areZonesPools?: boolean | undefined;
 }
 
 /**
@@ -29,6 +36,8 @@ export interface Obstacles {
  * pods of the same form.
  */
 export class CapacityOfOthers {
+  readonly #record: StoreRecord;
+  readonly #areZonesPools: boolean;
   readonly #pods: readonly PlainPod[];
   readonly #nodes: readonly PlainNode[];
   /** All nodes, including the one that rejects every Binding. */
@@ -40,8 +49,10 @@ export class CapacityOfOthers {
   readonly #lost: readonly ReservedCapacity[];
 
   /** Reads the current state. */
-  constructor(evidence: Evidence, { forbiddenNode, refused = [] }: Obstacles) {
+  constructor(evidence: Evidence, { forbiddenNode, refused = [], areZonesPools = false }: Obstacles) {
     const { record, started } = evidence;
+    this.#record = record;
+    this.#areZonesPools = areZonesPools;
     const past = pastOf(evidence);
     this.#pods = podsIn(record);
     this.#nodes = usableNodes(record, forbiddenNode);
@@ -76,6 +87,36 @@ export class CapacityOfOthers {
     }
     const isBoth = kept.length > 0 && barred.length > 0 && !this.#fitsBeside(kept, waiting, needed, open);
     return isBoth ? { why: 'a node has rejected such pods, and capacity elsewhere is reserved', until } : undefined;
+  }
+
+  /**
+   * Returns the turns of entities that are not behind the waiting pods, if the capacity that they need may be where the waiting pods fit;
+   * undefined: it cannot.
+   */
+  turnsAhead(waiting: readonly PlainPod[], needed: number): readonly PlainTurn[] | undefined {
+    const turns = turnsIn(this.#record, this.#pods).filter((turn) => !this.#isAhead(waiting, turn));
+    if (turns.length === 0) return undefined;
+    const kept = respectedBy(waiting, this.#kept);
+    const open = closed(this.#nodes, barredFor(this.#barred, waiting));
+    const where = {
+      nodes: this.#nodes,
+      pods: this.#pods,
+      surroundings: this.#surroundings,
+      areZonesPools: this.#areZonesPools,
+    };
+    return mayBlock(turns, where, (placed) => !this.#fitsBeside(kept, waiting, needed, open, placed))
+      ? turns
+      : undefined;
+  }
+
+  /** Reports whether the waiting pods certainly do not respect the turn: it is their own, or that of an entity behind them. */
+  #isAhead(waiting: readonly PlainPod[], { entity, priority }: PlainTurn): boolean {
+    const own = entityOf(waiting[0]!);
+    const lowest = Math.min(...waiting.map((pod) => pod.priority));
+    if (entity === own || lowest > priority) return true;
+    if (lowest < priority) return false;
+    const [ready, holderReady] = [readyTimes(this.#record, own), readyTimes(this.#record, entity)];
+    return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
   }
 
   /** Reports whether the pods would not fit if other groups kept all that they have lost, beyond the limits of I10. */

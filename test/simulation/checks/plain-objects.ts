@@ -45,6 +45,18 @@ export interface PlainPod {
   readonly neverPreempts: boolean;
   /** Name of the PodDisruptionBudget that matches it; undefined: none. */
   readonly budget: string | undefined;
+  /** When it started, in milliseconds since the epoch; undefined: its status does not show it. */
+  readonly startedAt: number | undefined;
+  /** How long it runs at most by its deadline or its annotation, in milliseconds; undefined: it declares nothing valid. */
+  readonly declaredMs: number | undefined;
+  /** The predicted start that it shows for its entity. */
+  readonly predicted: PlainPrediction | undefined;
+}
+
+export interface PlainPrediction {
+  readonly confidence: string;
+  /** Milliseconds since the epoch; undefined: none yet. */
+  readonly at: number | undefined;
 }
 
 export interface PlainDisruption {
@@ -93,6 +105,8 @@ export interface PlainGroup {
 export const managedLabel = 'simulation.example/managed';
 /** Label of pods that a PodDisruptionBudget matches, with its name. */
 export const budgetLabel = 'simulation.example/budget';
+/** Annotation that declares how long a pod runs. */
+export const runtimeAnnotation = 'tutti.dev/runtime';
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const groupLabel = 'scheduling.x-k8s.io/pod-group';
 export const gpuResource = 'nvidia.com/gpu';
@@ -154,7 +168,24 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     graceMs: (spec.terminationGracePeriodSeconds ?? 30) * 1000,
     neverPreempts: spec.preemptionPolicy === 'Never',
     budget: metadata.labels?.[budgetLabel],
+    startedAt: status?.startTime === undefined ? undefined : Date.parse(status.startTime),
+    declaredMs: declaredMsOf(spec, annotations),
+    predicted: predictionOf(status),
   };
+}
+
+/** Reads the only formats of run times that the simulation writes. */
+function declaredMsOf({ activeDeadlineSeconds }: any, annotations: any): number | undefined {
+  if (activeDeadlineSeconds !== undefined) return activeDeadlineSeconds * 1000;
+  const [, seconds] = /^(\d+)s?$/.exec(annotations[runtimeAnnotation] ?? '') ?? [];
+  return Number(seconds) > 0 ? Number(seconds) * 1000 : undefined;
+}
+
+function predictionOf(status: any): PlainPrediction | undefined {
+  const condition = status?.conditions?.find(({ type }: any) => type === 'tutti.dev/PredictedStart');
+  if (condition?.status !== 'True') return undefined;
+  const { reason: confidence, message = '' } = condition;
+  return { confidence, at: message === '' ? undefined : Date.parse(message) };
 }
 
 function disruptionOf(status: any): PlainDisruption | undefined {

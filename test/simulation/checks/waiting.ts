@@ -18,6 +18,7 @@ import {
 } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
+import { entityOf, turnsIn } from './plain-turns.ts';
 
 /**
  * Once the cluster has settled, each waiting pod has a reason to wait, and states it (I7). No entity that fits as a whole by the API is
@@ -62,12 +63,19 @@ export class WaitingChecker implements Checker {
     const pods = podsIn(record);
     const ours = pods.filter((pod) => isOpen(pod) && this.#schedulerNames.includes(pod.schedulerName));
     for (const pod of ours) this.#hasVerdict(pod);
+    this.#haveTurns(ours, pods);
     const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
     const isExplained = (waiting: readonly PlainPod[], needed: number): boolean => {
       const blocked = others.whyBlocked(waiting, needed);
       if (blocked === undefined) return false;
       this.#evidence.excused(`waits: ${blocked.why}`);
       again = Math.max(again ?? 0, blocked.until);
+      return true;
+    };
+    const isBehindTurn = (waiting: readonly PlainPod[], needed: number): boolean => {
+      if (others.turnsAhead(waiting, needed) === undefined) return false;
+      this.#evidence.excused('waits: capacity is reserved for an entity ahead of it');
+      for (const pod of waiting) this.#isNoDemand(pod);
       return true;
     };
     const byGroup = new Map<string | undefined, PlainPod[]>();
@@ -104,7 +112,7 @@ export class WaitingChecker implements Checker {
           this.#evidence.excused(
             'waits: its members fit in order only because another pod has taken capacity since their verdict',
           );
-        } else if (!isExplained(members, missing)) {
+        } else if (!isExplained(members, missing) && !isBehindTurn(members, missing)) {
           this.#evidence.violated(
             others.isKeptByOthers(members, missing) ? 'I10' : 'I5',
             `group ${name} waits, though ${missing} of its members fit: ${verdictOf(members[0]!)}`,
@@ -113,7 +121,11 @@ export class WaitingChecker implements Checker {
         continue;
       }
       for (const pod of members) {
-        if (others.without([pod]).arrangement([pod], 1) === 'fits' && !isExplained([pod], 1)) {
+        if (
+          others.without([pod]).arrangement([pod], 1) === 'fits' &&
+          !isExplained([pod], 1) &&
+          !isBehindTurn([pod], 1)
+        ) {
           const invariant = others.isKeptByOthers([pod], 1) ? 'I10' : 'I5';
           this.#evidence.violated(invariant, `pod ${pod.name} waits, though it fits: ${verdictOf(pod)}`);
         }
@@ -160,6 +172,22 @@ export class WaitingChecker implements Checker {
     const taken = takenCapacity(others, Math.min(...members.map(({ priority }) => priority)));
     const capacity = new PlainCapacity(usableNodes(record, forbiddenNode, view), taken, { refused });
     return capacity.isFound(members, missing) === false;
+  }
+
+  /** A pod waits for its turn only while capacity is reserved for another entity. */
+  #haveTurns(ours: readonly PlainPod[], pods: readonly PlainPod[]): void {
+    const turns = turnsIn(this.#evidence.record, pods);
+    for (const pod of ours) {
+      if (pod.scheduled?.reason !== 'WaitingForTurn') continue;
+      const isThere = turns.some(({ entity, priority }) => entity !== entityOf(pod) && priority >= pod.priority);
+      if (!isThere) this.#evidence.violated('I5', `pod ${pod.name} waits for its turn, but no entity ahead has one`);
+    }
+  }
+
+  /** A pod that fits, but for capacity that is reserved for another entity, is no reason to add nodes. */
+  #isNoDemand(pod: PlainPod): void {
+    if (pod.scheduled?.reason === 'Unschedulable')
+      this.#evidence.violated('I5', `pod ${pod.name} waits for its turn, but states ${verdictOf(pod)}`);
   }
 
   #hasVerdict(pod: PlainPod): void {

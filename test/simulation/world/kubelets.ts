@@ -1,7 +1,9 @@
 import { PlainCapacity } from '../checks/plain-fit.ts';
 import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
-import { endsInMs, heldMs, podPathOf } from './manifests.ts';
+import { toKubernetesTime } from '../../../src/api/kubernetes-time.ts';
+import { endsInMs, heldMs, podPathOf, runsMs } from './manifests.ts';
+import { startMs } from './process.ts';
 import { share } from './mix.ts';
 import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
@@ -12,6 +14,7 @@ export class Kubelets {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
   readonly #seed: number;
+  readonly #tellsStarts: boolean;
   /** node name -> how many more pods it will reject */
   readonly #rejections = new Map<string, number>();
   /** Nodes that currently do nothing. */
@@ -20,10 +23,17 @@ export class Kubelets {
   readonly #seen = new Set<string>();
   #reactsUntil = 0;
 
-  constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
+  /** `tellsStarts`: the status of a pod shows when it started. */
+  constructor(options: {
+    readonly plane: Plane;
+    readonly timeline: Timeline;
+    readonly seed: number;
+    readonly tellsStarts: boolean;
+  }) {
     this.#plane = options.plane;
     this.#timeline = options.timeline;
     this.#seed = options.seed;
+    this.#tellsStarts = options.tellsStarts;
     this.#plane.subscribe((committed) => this.#changed(committed));
   }
 
@@ -45,7 +55,10 @@ export class Kubelets {
     for (const object of this.#plane.record.all('pods')) {
       const pod = plainPod(object);
       if (pod.node === node && pod.isLeaving) this.#endSoon(pod);
-      else if (pod.node === node && !hasEnded(pod)) this.#admitSoon(pod);
+      else if (pod.node === node && !hasEnded(pod)) {
+        this.#admitSoon(pod);
+        if (pod.phase === 'Running') this.#finishIn(pod, 100);
+      }
     }
   }
 
@@ -106,8 +119,29 @@ export class Kubelets {
     const isRejected = left > 0 || capacity.excess(node) !== undefined;
     const status = isRejected
       ? { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }
-      : { phase: 'Running', conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }] };
+      : {
+          phase: 'Running',
+          conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }],
+          ...(this.#tellsStarts && { startTime: toKubernetesTime(startMs + this.#timeline.now) }),
+        };
     this.#plane.send('PATCH', `${podPathOf(key)}/status`, { metadata: { uid }, status });
+    if (!isRejected) this.#finishIn(pod, Math.min(runTimeOf(known), deadlineMsOf(known)));
+  }
+
+  /** Ends the pod: it has succeeded, or exceeded its deadline. */
+  #finishIn({ uid, key, node }: PlainPod, ms: number): void {
+    const started = this.#plane.record.get('pods', key)!;
+    const [lastsMs, deadlineMs] = [runTimeOf(started), deadlineMsOf(started)];
+    if (Math.min(lastsMs, deadlineMs) === Infinity) return;
+    this.#reactsIn(ms);
+    this.#timeline.after(ms, () => {
+      const known = this.#plane.record.get('pods', key);
+      if (known === undefined || this.#asleep.has(node)) return;
+      const pod = plainPod(known);
+      if (pod.uid !== uid || pod.isLeaving || hasEnded(pod)) return;
+      const status = lastsMs < deadlineMs ? { phase: 'Succeeded' } : { phase: 'Failed', reason: 'DeadlineExceeded' };
+      this.#plane.send('PATCH', `${podPathOf(key)}/status`, { metadata: { uid }, status });
+    });
   }
 
   #endSoon({ uid, key, node }: PlainPod): void {
@@ -137,6 +171,14 @@ export class Kubelets {
 
 function hasFinalizers(object: any): boolean {
   return (object.metadata.finalizers ?? []).length > 0;
+}
+
+function runTimeOf({ metadata }: any): number {
+  return Number(metadata.annotations?.[runsMs] ?? Infinity);
+}
+
+function deadlineMsOf({ spec }: any): number {
+  return (spec.activeDeadlineSeconds ?? Infinity) * 1000;
 }
 
 function conditionsOf(object: any): object[] {

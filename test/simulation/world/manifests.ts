@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
-import { budgetLabel, groupLabel, hostnameLabel, managedLabel } from '../checks/plain-objects.ts';
+import { budgetLabel, groupLabel, hostnameLabel, managedLabel, runtimeAnnotation } from '../checks/plain-objects.ts';
 import type { GroupPlan, MemberPlan, NodePlan, TermPlan } from '../scenario.ts';
 
 const namespace = 'default';
@@ -58,9 +58,10 @@ export function budgetManifest(name: string): JsonObject {
   };
 }
 
-/** Annotations for the kubelet: how long the pod takes to terminate, and how long its finalizer stays after that. */
+/** Annotations for the kubelet: how long the pod takes to terminate, how long its finalizer stays after that, and how long it runs. */
 export const endsInMs = 'simulation.example/ends-in-ms';
 export const heldMs = 'simulation.example/held-ms';
+export const runsMs = 'simulation.example/runs-ms';
 
 export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserved }: NodePlan): JsonObject {
   const allocatable = { cpu: `${milliCpu}m`, memory: `${mebibytes}Mi`, pods: String(pods) };
@@ -120,12 +121,7 @@ export function podManifest(
       name,
       labels,
       ...(finalizer && { finalizers: ['simulation.example/hold'] }),
-      ...((member.endsInMs ?? member.heldMs) !== undefined && {
-        annotations: {
-          ...(member.endsInMs !== undefined && { [endsInMs]: String(member.endsInMs) }),
-          ...(member.heldMs !== undefined && { [heldMs]: String(member.heldMs) }),
-        },
-      }),
+      ...annotationsOf(member),
       ...(isOwned && {
         ownerReferences: [
           { apiVersion: 'batch/v1', kind: 'Job', name: group.name, uid: `job-of-${group.name}`, controller: true },
@@ -136,6 +132,7 @@ export function podManifest(
       schedulerName,
       ...(priority > 0 && { priorityClassName: classFor(priority, neverPreempts) }),
       terminationGracePeriodSeconds: member.graceSeconds ?? 5,
+      ...(member.deadlineSeconds !== undefined && { activeDeadlineSeconds: member.deadlineSeconds }),
       ...(gated === true && { schedulingGates: [{ name: 'simulation.example/gate' }] }),
       ...(zone !== undefined && {
         nodeSelector: { zone },
@@ -153,6 +150,16 @@ export function podManifest(
       ],
     },
   };
+}
+
+function annotationsOf(member: MemberPlan): JsonObject {
+  const annotations = {
+    ...(member.endsInMs !== undefined && { [endsInMs]: String(member.endsInMs) }),
+    ...(member.heldMs !== undefined && { [heldMs]: String(member.heldMs) }),
+    ...(member.runsMs !== undefined && { [runsMs]: String(member.runsMs) }),
+    ...(member.runtime !== undefined && { [runtimeAnnotation]: member.runtime }),
+  };
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
 function termsOf(group: string, terms: readonly TermPlan[]): JsonObject {

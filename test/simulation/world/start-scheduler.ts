@@ -1,3 +1,4 @@
+import { addCounts } from '../batch.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { BindPrecedence } from '../../../src/client/bind-precedence.ts';
 import { CallGate } from '../../../src/client/call-gate.ts';
@@ -77,6 +78,8 @@ export function standForLease(
 export interface RunningScheduler {
   /** Returns the number of attempts it has made, from its metrics. */
   attempts(): Promise<number>;
+  /** Returns what happened to reservations with a predicted start, from its metrics. */
+  turns(): Promise<Readonly<Record<string, number>>>;
 }
 
 /** Starts the scheduler as src/compose/scheduler.ts does, without its HTTP endpoints. */
@@ -137,6 +140,16 @@ export function startScheduler(
         .filter(({ metricName }) => metricName?.endsWith('_count'))
         .reduce((sum, { value }) => sum + value, 0);
     },
+    async turns() {
+      const read = async (name: string): Promise<readonly { readonly labels: any; readonly value: number }[]> =>
+        (await registry.getSingleMetric(name)?.get())?.values ?? [];
+      const counts: Record<string, number> = {};
+      for (const { value } of await read('tutti_backfill_turns_total')) addCounts(counts, { 'turns given': value });
+      for (const { labels, value } of await read('tutti_backfill_turn_outcomes_total'))
+        addCounts(counts, { [`turns ${labels.outcome}`]: value });
+      for (const { value } of await read('tutti_runtime_overruns_total')) addCounts(counts, { overruns: value });
+      return counts;
+    },
   };
 }
 
@@ -144,11 +157,16 @@ const packs = { NodeResourcesFit: { scoringStrategy: { type: 'MostAllocated' } }
 
 function profileOf(
   name: string,
-  { permitMs, preBindMs }: SchedulerPlan,
+  { permitMs, preBindMs, reservations }: SchedulerPlan,
   args: Readonly<Record<string, object>> = {},
 ): ProfileConfiguration {
   const profile = defaultProfile(name);
   const more = [...(permitMs > 0 ? ['SlowPermit'] : []), ...(preBindMs > 0 ? ['SlowPreBind'] : [])];
   const plugins = [...profile.plugins, ...more.map((plugin) => ({ name: plugin, weight: 1 }))];
-  return { ...profile, plugins: plugins.map((plugin) => ({ ...plugin, args: args[plugin.name] })) };
+  const hasReservations = reservations !== undefined && (name === schedulerName || !reservations.isForOneProfile);
+  return {
+    ...profile,
+    plugins: plugins.map((plugin) => ({ ...plugin, args: args[plugin.name] })),
+    ...(hasReservations && { reservations }),
+  };
 }

@@ -96,7 +96,8 @@ export class Workloads {
     workload.names.set(place, name);
     if (plan.isLoose === true) this.#loose.set(name, workload);
     // A replacement does not hold its node like its predecessor: otherwise preemptions would expire for ever.
-    const { heldMs: _, ...member } = plan.members[place]!;
+    // Nor does it end by itself: otherwise an owner would recreate pods that exceed their deadline for ever.
+    const { heldMs: _, runsMs: _runs, runtime: _runtime, deadlineSeconds: _deadline, ...member } = plan.members[place]!;
     // A replacement gets the claim of its predecessor.
     const claim = member.volume === undefined ? undefined : `${plan.name}-${place}`;
     if (claim !== undefined) this.#disks.claim(claim, member.volume!);

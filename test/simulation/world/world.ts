@@ -75,7 +75,10 @@ export class World {
     this.calmFrom = calmFrom(scenario);
     this.plane = new Plane(timeline, seed);
     this.faults = new Faults(scenario, this.calmFrom);
-    this.#kubelets = new Kubelets({ plane: this.plane, timeline, seed });
+    this.#kubelets = new Kubelets({
+      ...{ plane: this.plane, timeline, seed },
+      tellsStarts: scenario.scheduler.reservations !== undefined,
+    });
     this.#tenant = new Tenant({ plane: this.plane, timeline });
     this.#disks = new Disks({ plane: this.plane, timeline, seed });
     this.#workloads = new Workloads({ plane: this.plane, timeline, seed, disks: this.#disks });
@@ -132,6 +135,14 @@ export class World {
     let attempts = 0;
     for (const scheduler of this.#schedulers) attempts += await scheduler.attempts();
     return attempts;
+  }
+
+  /** Returns what happened to reservations with a predicted start. */
+  async turns(): Promise<Readonly<Record<string, number>>> {
+    const counts: Record<string, number> = {};
+    if (this.#options.scenario.scheduler.reservations === undefined) return counts;
+    for (const scheduler of this.#schedulers) addCounts(counts, await scheduler.turns());
+    return counts;
   }
 
   /**

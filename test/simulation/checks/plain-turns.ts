@@ -1,0 +1,126 @@
+import type { StoreRecord } from '../world/record.ts';
+import { formOf, PlainCapacity } from './plain-fit.ts';
+import type { PlainSurroundings } from './plain-fit.ts';
+import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
+
+/** An entity for which capacity is reserved until its predicted start: one of its waiting pods shows the prediction. */
+export interface PlainTurn {
+  /** Name of the group, or namespace/name of a pod without one. */
+  readonly entity: string;
+  readonly waiting: readonly PlainPod[];
+  /** How many of them it needs at least. */
+  readonly needed: number;
+  readonly priority: number;
+  readonly prediction: PlainPrediction;
+}
+
+/** Returns the name of the pod's entity: its group, or namespace/name of a pod without one. */
+export function entityOf({ group, key }: PlainPod): string {
+  return group ?? key;
+}
+
+/** Returns the turn of the entity, as the store shows it now; undefined: it has none. */
+export function turnOf(
+  record: StoreRecord,
+  entity: string,
+  pods: readonly PlainPod[] = podsIn(record),
+): PlainTurn | undefined {
+  const waiting = pods.filter((pod) => entityOf(pod) === entity && isOpen(pod));
+  const prediction = waiting.find(({ predicted }) => predicted !== undefined)?.predicted;
+  if (prediction === undefined) return undefined;
+  const group = groupNamed(record, entity.includes('/') ? (waiting[0]!.group ?? '') : entity);
+  const needed = group === undefined ? 1 : Math.max(1, group.minMember - tallyOf(group, pods).bound.length);
+  return { entity, waiting, needed, priority: Math.min(...waiting.map(({ priority }) => priority)), prediction };
+}
+
+export function turnsIn(record: StoreRecord, pods: readonly PlainPod[] = podsIn(record)): PlainTurn[] {
+  const entities = new Set(pods.flatMap((pod) => (pod.predicted !== undefined && isOpen(pod) ? [entityOf(pod)] : [])));
+  return [...entities].map((entity) => turnOf(record, entity, pods)).filter((turn) => turn !== undefined);
+}
+
+/** Where capacity may be reserved for turns. */
+export interface TurnNodes {
+  readonly nodes: readonly PlainNode[];
+  readonly pods: readonly PlainPod[];
+  readonly surroundings: PlainSurroundings;
+  /** True: each zone is a pool. False: the cluster is one. */
+  readonly areZonesPools: boolean;
+}
+
+/** How many placements are tried at most. */
+const mostPlacements = 3_000;
+
+type Placed = readonly (readonly [PlainPod, string])[];
+
+/**
+ * Reports whether there are nodes for the members that the turns need, as if no other pods were there, so that `isBlocked` reports true of
+ * them. Each turn is in one pool. Reports true if there are too many cases.
+ */
+export function mayBlock(
+  turns: readonly PlainTurn[],
+  { nodes, pods, surroundings, areZonesPools }: TurnNodes,
+  isBlocked: (placed: Placed) => boolean,
+): boolean {
+  let left = mostPlacements;
+  const tried = new Set<string>();
+  const place = (turn: number, member: number, from: number, placed: Placed, pool: string | undefined): boolean => {
+    const current = turns[turn];
+    if (current === undefined) {
+      const state = placed
+        .map(([pod, node]) => `${formOf(pod)} ${node}`)
+        .sort()
+        .join();
+      if (tried.has(state)) return false;
+      tried.add(state);
+      return left-- <= 0 || isBlocked(placed);
+    }
+    if (member === current.needed) return place(turn + 1, 0, 0, placed, undefined);
+    const pod = current.waiting[member]!;
+    const isLikeLast = member > 0 && formOf(current.waiting[member - 1]!) === formOf(pod);
+    const own = pods.filter((each) => isOnNode(each) && entityOf(each) === current.entity);
+    const empty = new PlainCapacity(nodes, [...own.map((each) => [each, each.node] as const), ...placed], surroundings);
+    return nodes.some(({ name, zone }, at) => {
+      if (isLikeLast && at < from) return false;
+      if (areZonesPools && (zone === undefined || (pool !== undefined && zone !== pool))) return false;
+      return empty.takes(pod, name) && place(turn, member + 1, at, [...placed, [pod, name]], zone);
+    });
+  };
+  return place(0, 0, 0, [], undefined);
+}
+
+/**
+ * Returns the earliest and the latest time at which the entity may have become ready: when enough of all members that it ever had existed,
+ * and when the last object of it was created. Undefined: its quorum, its labels or its gates changed.
+ */
+export function readyTimes(
+  record: StoreRecord,
+  entity: string,
+): { readonly earliest: number; readonly latest: number } | undefined {
+  const isGroup = !entity.includes('/');
+  let groupAt: number | undefined;
+  let latest = -Infinity;
+  let needed = 1;
+  const members: number[] = [];
+  for (const { resource, type, key, object, previous, at } of record.changes) {
+    if (isGroup && resource === 'podgroups.scheduling.x-k8s.io' && key === `default/${entity}`) {
+      if (type === 'DELETED') return undefined;
+      const { minMember = 1 } = (object as any).spec;
+      if (groupAt !== undefined && minMember !== needed) return undefined;
+      if (type === 'ADDED') latest = Math.max(latest, at);
+      groupAt ??= at;
+      needed = minMember;
+    }
+    if (resource !== 'pods') continue;
+    const pod = plainPod(object);
+    const before = previous && plainPod(previous);
+    if (entityOf(pod) !== entity && (before === undefined || entityOf(before) !== entity)) continue;
+    if (pod.isGated || (before !== undefined && entityOf(before) !== entityOf(pod))) return undefined;
+    if (type !== 'ADDED') continue;
+    members.push(at);
+    latest = Math.max(latest, at);
+  }
+  if (members.length < needed || (isGroup && groupAt === undefined)) return undefined;
+  return { earliest: Math.max(groupAt ?? 0, members[needed - 1]!), latest };
+}
