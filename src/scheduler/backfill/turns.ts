@@ -263,7 +263,7 @@ export class Turns {
     const { key, schedulingEntity, sortKey } = entity;
     const before = this.#turns.get(key);
     for (const other of [...this.#turns.values()])
-      if (other.key !== key && other.pool === predicted.pool) this.#end(other.key, 'displaced');
+      if (other.key !== key && other.pool === predicted.pool) this.#takeAway(other.key, 'displaced');
     const name = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.key;
     const { priority } = sortKey;
     const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
@@ -317,6 +317,13 @@ export class Turns {
   /** Returns whether the entity is in the queue and may be scheduled. */
   #isQueued(entity: QueuedEntity): boolean {
     return this.#options.intake.queue.get(entity.key) === entity && entity.state.kind !== 'gated';
+  }
+
+  /** Ends the turn of an entity that still waits. Its next attempt, which follows, writes a verdict without the predicted start. */
+  #takeAway(key: EntityKey, end: TurnEnd): void {
+    this.#end(key, end);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) this.#activate(waiting.entity);
   }
 
   #turnOfPlan(plan: ReservationPlan | undefined): Turn | undefined {
@@ -435,7 +442,10 @@ export class Turns {
 
   #makeDue(entity: QueuedEntity): void {
     this.#due.add(entity.key);
-    const { schedulingEntity } = entity;
+    this.#activate(entity);
+  }
+
+  #activate({ schedulingEntity }: QueuedEntity): void {
     const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
     for (const pod of pods) {
       this.#options.intake.queue.activate(pod);
@@ -449,7 +459,7 @@ export class Turns {
     this.#entitySeen(`pod/${uid}`);
     const member = this.#byMember.get(uid);
     if (member === undefined || this.#options.intake.cluster.openPod(uid)?.template === member.pod.template) return;
-    this.#end(member.turn.key, 'withdrawn');
+    this.#takeAway(member.turn.key, 'withdrawn');
   }
 
   /** The entity may have changed. Ends its turn unless it still waits for what is reserved. */
@@ -464,7 +474,7 @@ export class Turns {
     if (turn === undefined) return;
     const { schedulingEntity } = waiting.entity;
     const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
-    if (turn.plan.nominations.length < needed) this.#end(key, 'withdrawn');
+    if (turn.plan.nominations.length < needed) this.#takeAway(key, 'withdrawn');
   }
 
   #nodeChanged(name: string): void {
@@ -475,7 +485,7 @@ export class Turns {
       const { key, pool } = this.#turnOfPlan(plan)!;
       const node = cluster.node(name);
       if (isUsableFor(owner, node) && this.#pools.nameFor(node!) === pool) continue;
-      this.#end(key, 'withdrawn');
+      this.#takeAway(key, 'withdrawn');
       return;
     }
   }
