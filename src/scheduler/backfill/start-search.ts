@@ -131,7 +131,8 @@ export class StartSearch {
 
   /** Returns the pods of others on the request's nodes, with their ends. */
   *#pods({ nodes, demand }: StartRequest, budget: WorkBudget): Yielding<readonly Ending[]> {
-    const own = demand.gang?.key;
+    // A member beyond the quorum runs beside its siblings, too.
+    const own = demand.gang?.key ?? demand.members[0]?.podGroupKey;
     const endings: Ending[] = [];
     for (const node of nodes) {
       budget.spend(1 + node.pods.size / podsPerCheck);
