@@ -188,14 +188,16 @@ export class Turns {
       budget,
     );
     if (!fits) return undefined;
+    // With several pools, it may have a turn in another one.
+    const own = nameOf(schedulingEntity);
     for (const { nodeName } of plan) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const turn = this.#turnOfPlan(reservation.plan);
-        if (turn !== undefined) return waitsBehind(turn.name, turn.future, clock.now());
+        if (turn !== undefined && turn.name !== own) return waitsBehind(turn.name, turn.future, clock.now());
       }
     }
-    const [first] = this.#turns.values();
-    return waitsBehind(first!.name, first!.future, clock.now());
+    const other = [...this.#turns.values()].find(({ name }) => name !== own);
+    return other && waitsBehind(other.name, other.future, clock.now());
   }
 
   /**
@@ -264,7 +266,7 @@ export class Turns {
     const before = this.#turns.get(key);
     for (const other of [...this.#turns.values()])
       if (other.key !== key && other.pool === predicted.pool) this.#takeAway(other.key, 'displaced');
-    const name = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.key;
+    const name = nameOf(schedulingEntity);
     const { priority } = sortKey;
     const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
     const turn = new Turn({ key, name, predicted, priority, since, changes: this.#changes });
@@ -489,4 +491,9 @@ export class Turns {
       return;
     }
   }
+}
+
+/** Returns namespace/name of the gang or pod. */
+function nameOf(schedulingEntity: SchedulingEntity): string {
+  return schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.key;
 }
