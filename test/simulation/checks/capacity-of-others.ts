@@ -2,7 +2,7 @@ import type { StoreRecord } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
-import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
+import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
 import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
@@ -114,7 +114,11 @@ export class CapacityOfOthers {
     const own = entityOf(waiting[0]!);
     const lowest = Math.min(...waiting.map((pod) => pod.priority));
     if (entity === own || lowest > priority) return true;
-    if (lowest < priority) return false;
+    // A member beyond the quorum has a rank of its own.
+    const [{ group: name }] = waiting as [PlainPod];
+    const group = name === undefined ? undefined : groupNamed(this.#record, name);
+    const isExtra = group !== undefined && tallyOf(group, this.#pods).bound.length >= group.minMember;
+    if (lowest < priority || isExtra) return false;
     const [ready, holderReady] = [readyTimes(this.#record, own), readyTimes(this.#record, entity)];
     return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
   }

@@ -79,8 +79,11 @@ export function mayBlock(
     if (member === current.needed) return place(turn + 1, 0, 0, placed, undefined);
     const pod = current.waiting[member]!;
     const isLikeLast = member > 0 && formOf(current.waiting[member - 1]!) === formOf(pod);
+    // As if the members placed so far were bound: the next ones may have to be near them.
+    const there = placed.map(([each, node]) => [{ ...each, node }, node] as const);
     const own = pods.filter((each) => isOnNode(each) && entityOf(each) === current.entity);
-    const empty = new PlainCapacity(nodes, [...own.map((each) => [each, each.node] as const), ...placed], surroundings);
+    const all = [...own.map((each) => [each, each.node] as const), ...there];
+    const empty = new PlainCapacity(nodes, all, surroundings);
     return nodes.some(({ name, zone }, at) => {
       if (isLikeLast && at < from) return false;
       if (areZonesPools && (zone === undefined || (pool !== undefined && zone !== pool))) return false;

@@ -6,7 +6,7 @@ import type { Checker, Evidence } from './evidence.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { NeedlessPreemptions, planTakesMs } from './needless-preemptions.ts';
-import { isMarked, isOnNode, plainPod } from './plain-objects.ts';
+import { hasEnded, isMarked, isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { hasStarted, isUnchanged, nodesOf, slackMs, whyEnded } from './preemption-ends.ts';
 import { isImpossibleFor } from './preemption-fit.ts';
@@ -225,11 +225,11 @@ export class PreemptionChecker implements Checker {
       const until = at + planTakesMs;
       if (this.#isUnclear !== undefined || earlier.process.wasStopped(at, until)) continue;
       const uids = new Set(earlier.beneficiary!.waiting.map(({ uid }) => uid));
-      const hasEnded = record.changes.some(({ resource, object, previous, at: changedAt }) => {
+      const isOver = record.changes.some(({ resource, object, previous, at: changedAt }) => {
         if (resource !== 'pods' || previous === undefined || changedAt < at || changedAt > until) return false;
         return uids.has(plainPod(object).uid) && !isNominated(plainPod(object)) && isNominated(plainPod(previous));
       });
-      if (!hasEnded) this.#violated(what);
+      if (!isOver) this.#violated(what);
     }
     this.#takenOver = [];
   }
@@ -294,7 +294,8 @@ export class PreemptionChecker implements Checker {
     for (const [victim, { pod }] of plan.victims) {
       const object = record.get('pods', pod.key);
       const known = object && plainPod(object);
-      if (known?.uid !== victim || known.isLeaving || isMarked(known) || known.disruption !== undefined) continue;
+      const isGone = known?.uid !== victim || known.isLeaving || hasEnded(known);
+      if (isGone || isMarked(known) || known.disruption !== undefined) continue;
       this.#violated(`${process.name} deletes ${name} for ${plan.key} before ${pod.name} is marked`);
     }
     if (isFirst && plan.beneficiary !== undefined) this.#isSound(plan, plan.beneficiary, call);

@@ -18,7 +18,7 @@ import {
 } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
-import { entityOf, turnsIn } from './plain-turns.ts';
+import { entityOf, turnOf, turnsIn } from './plain-turns.ts';
 
 /**
  * Once the cluster has settled, each waiting pod has a reason to wait, and states it (I7). No entity that fits as a whole by the API is
@@ -75,7 +75,8 @@ export class WaitingChecker implements Checker {
     const isBehindTurn = (waiting: readonly PlainPod[], needed: number): boolean => {
       if (others.turnsAhead(waiting, needed) === undefined) return false;
       this.#evidence.excused('waits: capacity is reserved for an entity ahead of it');
-      for (const pod of waiting) this.#isNoDemand(pod);
+      const hasOwn = turnOf(record, entityOf(waiting[0]!), pods) !== undefined;
+      if (!hasOwn) for (const pod of waiting) this.#isNoDemand(pod);
       return true;
     };
     const byGroup = new Map<string | undefined, PlainPod[]>();
