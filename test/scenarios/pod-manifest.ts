@@ -43,6 +43,8 @@ export interface PodSpec {
   readonly owner?: PodOwner;
   /** Seconds that it may take to terminate. Default: 0, so that a deleted pod is gone at once unless a simulated node runs it. */
   readonly grace?: number;
+  /** activeDeadlineSeconds */
+  readonly deadline?: number;
   readonly finalizers?: readonly string[];
   /** For simulated nodes and other uses. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -75,6 +77,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       schedulerName: spec.schedulerName ?? schedulerName,
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: spec.grace ?? 0,
+      ...(spec.deadline !== undefined && { activeDeadlineSeconds: spec.deadline }),
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
       ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }),
       ...(spec.tolerations !== undefined && { tolerations: spec.tolerations }),

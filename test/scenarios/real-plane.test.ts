@@ -5,6 +5,7 @@ import { rejectedIn } from '../chart/right.ts';
 import { ApiAudit } from '../planes/real/api-audit.ts';
 import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { backfill } from './backfill.ts';
 import { badInput } from './bad-input.ts';
 import { brokenBindings } from './broken-bindings.ts';
 import { controller } from './controller.ts';
@@ -24,7 +25,7 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
   let rights: InstalledRights;
 
   beforeAll(async () => {
-    rights = await InstalledRights.install(plane(), 'tutti-system', {});
+    rights = await InstalledRights.install(plane(), 'tutti-system', { reservations: { enabled: true } });
     process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane().version}\n`);
   });
 
@@ -43,6 +44,7 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
     places,
     volumes,
     preemption,
+    backfill,
   ]) {
     playOn('real', () => rights.plane, scenarios);
   }

@@ -9,6 +9,7 @@ import type { Endpoint } from '../../src/client/endpoint.ts';
 import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
+import type { ReservationsConfiguration } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import type { OwnPlugin } from '../../src/plugins/own-plugin.ts';
 import { nodeObject } from '../../src/plane/nodes/node-object.ts';
@@ -127,11 +128,13 @@ export class Stage {
       readonly own?: OwnPlugin;
       /** Default: the process's real clock. */
       readonly clock?: Clock;
+      /** Default: off. */
+      readonly reservations?: ReservationsConfiguration;
     } = {},
   ): Promise<RunningProcess> {
     this.#schedules = true;
     const profile = defaultProfile(schedulerName);
-    const { own } = options;
+    const { own, reservations } = options;
     const plugins = [...profile.plugins, ...(own !== undefined ? [own] : [])].map(({ name, weight }) => {
       const plugin = { name, ...(weight !== undefined && { weight }) };
       const args = options.args?.[name];
@@ -141,7 +144,7 @@ export class Stage {
       ...this.#address('scheduler', options.through?.endpoint),
       serving: { kind: 'local', port: 0 },
       configuration: defaultConfiguration({
-        profiles: [{ ...profile, plugins }],
+        profiles: [{ ...profile, plugins, ...(reservations !== undefined && { reservations }) }],
         clientConnection: { qps: 0, burst: 1, kubeconfig: this.#accountOf('scheduler').kubeconfigPath },
         leaderElection: noLeaderElection,
         ...(options.podBackoff !== undefined && { podBackoff: options.podBackoff }),
