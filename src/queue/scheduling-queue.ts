@@ -44,6 +44,7 @@ export interface EntityChange {
 export class SchedulingQueue {
   readonly #clock: Clock;
   readonly #policy: QueuePolicy;
+  readonly #observer: Pick<QueueObserver, 'removed'>;
   readonly #maxUnschedulableMs: number;
   /** A rejection this long after the last error ends the series of errors. */
   readonly #errorsHoldMs: number;
@@ -57,6 +58,7 @@ export class SchedulingQueue {
   constructor(options: SchedulingQueueOptions) {
     this.#clock = options.clock;
     this.#policy = options.policy;
+    this.#observer = options.observer;
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     const { clock, policy, observer, backoff = { initialMs: 1000, maxMs: 10_000 } } = options;
     this.#errorsHoldMs = 2 * backoff.maxMs;
@@ -192,6 +194,12 @@ export class SchedulingQueue {
   remove(key: EntityKey): void {
     const entity = this.#entities.get(key);
     if (entity === undefined) return;
+    this.#remove(entity);
+    this.#observer.removed(key);
+  }
+
+  #remove(entity: QueuedEntity): void {
+    const { key } = entity;
     this.#entities.delete(key);
     this.#stores.leave(entity);
     if (this.#stores.underWay.isInFlight(entity)) this.#stores.underWay.end(entity);
@@ -246,7 +254,7 @@ export class SchedulingQueue {
   /** Reports that the entity in flight was scheduled. */
   done(entity: QueuedEntity): void {
     if (entity.isFlushed) this.#flushed++;
-    this.remove(entity.key);
+    this.#remove(entity);
   }
 
   /** Reports that the entity in flight is not ready: it is gated again. */

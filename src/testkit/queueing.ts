@@ -66,6 +66,10 @@ export class Queueing {
     return pod;
   }
 
+  has(uid: string): boolean {
+    return this.#pods.has(uid);
+  }
+
   change(name: string, change: Partial<Pod>): Pod {
     return this.show({ ...this.#pods.get(name)!, ...change });
   }

@@ -87,6 +87,7 @@ export class QueueFixture {
         },
       },
       observer: {
+        removed: () => undefined,
         ready: () => this.ready++,
         gated: (entity) => this.gated.push(entity.key),
         moved: (to, event) => this.moves.push(`${event} -> ${to}`),

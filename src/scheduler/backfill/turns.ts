@@ -95,6 +95,7 @@ export class Turns {
     this.#refreshes = new DueTimes(clock, (key) => this.#refresh(key));
     this.#choices = new DueTimes(clock, () => this.#choose());
     intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
+    intake.removed.add((key) => this.left(key));
     intake.groupSeen.add((key) => this.#entitySeen(`gang/${key}`));
     intake.nodeChanged.add((name) => this.#nodeChanged(name));
   }

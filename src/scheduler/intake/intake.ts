@@ -15,7 +15,7 @@ import { Status } from '../../framework/status.ts';
 import { WaitingPods } from '../../framework/waiting-pods.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
-import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
@@ -71,6 +71,8 @@ export class Intake {
   readonly podSeen = new Listeners<[uid: string, pod: Pod | undefined]>();
   /** A group or one of its members has changed. Emitted after the cache and the queue are up to date. */
   readonly groupSeen = new Listeners<[key: string]>();
+  /** An entity has left the queue without having been scheduled. */
+  readonly removed = new Listeners<[key: EntityKey]>();
   /** A pod has left its node and freed its capacity. Emitted before the queue wakes entities for it. */
   readonly capacityFreed = new Listeners<[nodeName: string]>();
   /** A pod has left its node: it has succeeded, failed, or is gone. */
@@ -103,6 +105,7 @@ export class Intake {
           if (lifecycle.isRunning) options.onReady();
         },
         gated: gated.emit,
+        removed: this.removed.emit,
         moved: (store, event) => metrics.queue.entered(store, event),
       },
     });

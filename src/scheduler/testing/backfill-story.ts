@@ -14,6 +14,10 @@ export interface BackfillStoryOptions extends Partial<ReservationsConfiguration>
   /** Work of one step of an attempt. Default: attempts do not pause. */
   readonly work?: number;
   readonly plugins?: typeof defaultPlugins;
+  /** Called between two steps of an attempt. */
+  readonly paused?: (story: BackfillStory) => void;
+  /** Whether the next Binding of this pod fails. Default: none does. */
+  readonly bindFails?: (name: string) => boolean;
 }
 
 /** A scheduler that reserves capacity until a predicted start, and kubelets that start pods and end them when the test says so. */
@@ -35,7 +39,15 @@ export class BackfillStory {
 
   constructor(options: BackfillStoryOptions = {}) {
     this.#options = options;
-    const { without = [], startupMs: _startup, work: _work, plugins = defaultPlugins, ...reservations } = options;
+    const {
+      without = [],
+      startupMs: _startup,
+      work: _work,
+      plugins = defaultPlugins,
+      paused: _paused,
+      bindFails: _bindFails,
+      ...reservations
+    } = options;
     this.core = new Scheduling({
       plugins: [],
       setup: {
@@ -70,6 +82,11 @@ export class BackfillStory {
     for (let i = 0; i < count; i++) this.pod(`${name}-${i}`, { group: name, ...options }, runs);
   }
 
+  /** Another scheduler binds the pod. */
+  boundElsewhere(name: string, nodeName: string): void {
+    this.#started(this.core.change(name, { nodeName, nominatedNodeName: '' }));
+  }
+
   end(name: string): void {
     this.#ends.delete(name);
     this.#running.delete(name);
@@ -91,6 +108,7 @@ export class BackfillStory {
         this.results[result.kind] = (this.results[result.kind] ?? 0) + 1;
         quiet = 0;
         if (result.kind === 'planned') await this.#bindAll();
+        if (result.kind === 'paused') this.#options.paused?.(this);
       }
       await this.#bindAll();
     }
@@ -153,6 +171,10 @@ export class BackfillStory {
     await this.core.settle();
     while (this.core.binds.length > 0) {
       for (const { binding } of [...this.core.binds]) {
+        if (this.#options.bindFails?.(binding.name) === true || !this.core.has(binding.name)) {
+          await this.core.reject(binding.name, 'refused');
+          continue;
+        }
         await this.core.accept(binding.name);
         this.#started(this.core.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '' }));
       }
