@@ -317,7 +317,8 @@ export class SchedulingCycle {
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
       const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
       if (future !== undefined) counted.push(reservedFor(future, this.#options.clock.now()));
-      if (preemption !== undefined) counted.push(preemption.message);
+      // An entity that waits for its turn needs no victims.
+      if (preemption !== undefined && !isBehind) counted.push(preemption.message);
       const notes: string[] = [];
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
