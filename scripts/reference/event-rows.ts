@@ -39,7 +39,7 @@ export function eventRows(): readonly EventRow[] {
     reason: 'WaitingForTurn',
     waitsFor: 'turn',
     message:
-      'PodGroup default/train cannot start: capacity is reserved for PodGroup default/big, which starts by 12:40Z',
+      'PodGroup default/train cannot start: train-1 finds no node: 0/2 nodes are available: 2 Insufficient cpu (capacity reserved for other pods). Capacity is reserved for default/big, which starts by 12:40Z.',
   };
   const disagreement = events.podGroupDisagreement(pod, { label: 'train', annotation: 'test' });
   /** function that creates Events -> samples of its Events. The type requires an entry for each function. */

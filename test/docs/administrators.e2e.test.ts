@@ -275,3 +275,17 @@ play('priorities.md', () =>
     { controllerManager: true },
   ),
 );
+
+play('large-jobs.md', () =>
+  onStage(
+    async (stage) => {
+      await stage.write(claimBlocks('docs/tasks/administrators/large-jobs.md', 'yaml'));
+      await install(stage);
+      const [enabling, ...others] = claimBlocks('docs/tasks/administrators/large-jobs.md', 'console');
+      await stage.play([enabling!]);
+      await run(stage);
+      await stage.play(others);
+    },
+    { controllerManager: true },
+  ),
+);

@@ -29,7 +29,7 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
 /** Functions that create the message of a verdict. */
 const describing = [
   ...['describeRejection', 'describeDiagnosis', 'describeUnavailable'],
-  ...['waitingFor', 'gaveUpOn', 'couldNotEvict'],
+  ...['waitingFor', 'gaveUpOn', 'couldNotEvict', 'reservedFor', 'waitsBehind'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** Functions that volume plugins call with the text of a Status. */

@@ -154,8 +154,9 @@ export class AttemptOutcomes {
       waitsFor: verdict.waitsFor,
       verdict: verdict.message,
     };
-    if (isNew) logger.info('unschedulable', fields);
-    else logger.debug('still unschedulable', fields);
+    const waitsForTurn = verdict.waitsFor === 'turn';
+    if (isNew) logger.info(waitsForTurn ? 'waiting for its turn' : 'unschedulable', fields);
+    else logger.debug(waitsForTurn ? 'still waiting for its turn' : 'still unschedulable', fields);
   }
 
   #route(schedulingEntity: SchedulingEntity, event: string): void {
