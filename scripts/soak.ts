@@ -5,6 +5,7 @@ import { createVitest } from 'vitest/node';
 import type { Vitest } from 'vitest/node';
 import { provideBinaries } from '../test/planes/real/build.ts';
 import { openRealPlane } from '../test/planes/real/real-plane.ts';
+import { backfill } from '../test/scenarios/backfill.ts';
 import { caseOf } from '../test/scenarios/case-problems.ts';
 import { cases } from '../test/scenarios/cases.ts';
 import { controller } from '../test/scenarios/controller.ts';
@@ -19,7 +20,7 @@ const isReal = process.argv.includes('--real');
 const [named = '', count = '100'] = process.argv.slice(2).filter((word) => word !== '--real');
 const ids = named.split(',');
 const runs = Number(count);
-const played: Scenarios = { ...gangs, ...extra, ...demo, ...controller };
+const played: Scenarios = { ...gangs, ...extra, ...demo, ...controller, ...backfill };
 const known = isReal ? Object.keys(played) : Object.keys(cases);
 if (ids.some((id) => !known.includes(id)) || !Number.isInteger(runs) || runs < 1) {
   console.error(`usage: npm run soak -- [--real] <case>[,<case>] [runs]\ncases: ${known.join(' ')}`);

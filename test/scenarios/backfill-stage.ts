@@ -47,9 +47,14 @@ export class BackfillStage {
   /** Creates a pod that runs on the node since now. `runtime`: what it declares, in seconds. */
   async run(name: string, nodeName: string, spec: PodSpec & { readonly runtime?: number }): Promise<string> {
     const key = await this.stage.createPod(name, { ...declared(spec), nodeName });
-    const startTime = toKubernetesTime(this.clock.now());
-    await this.stage.setPodStatus(key, { phase: 'Running', startTime });
+    await this.start(key);
     return key;
+  }
+
+  /** Starts pods as their kubelet reports it. */
+  async start(...pods: readonly string[]): Promise<void> {
+    const startTime = toKubernetesTime(this.clock.now());
+    for (const key of pods) await this.stage.setPodStatus(key, { phase: 'Running', startTime });
   }
 
   /** Creates a pod that has yet to be scheduled. */

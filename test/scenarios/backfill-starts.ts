@@ -18,6 +18,7 @@ export const backfillStarts = {
       const short = await turns.create('short', { cpu: 4, runtime: 300 });
       const shorter = await turns.create('shorter', { cpu: 1, deadline: 60 });
       await expectBound(stage.record, [short, shorter]);
+      await turns.start(short, shorter);
       turns.advanceSeconds(300);
       await turns.end(short, shorter);
       turns.advanceSeconds(300);
