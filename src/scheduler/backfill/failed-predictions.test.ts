@@ -44,3 +44,14 @@ test('BF16: of many equal gangs that no pool can hold, one is tried now and then
   expect(story.holders).toEqual(['one']);
   expect(story.results.rejected).toBeLessThan(50);
 });
+
+test('BF14: an entity gets a turn in its pool however many pools there are', async () => {
+  const story = new BackfillStory({ poolLabel: 'pool' });
+  for (let i = 100; i < 140; i++) {
+    story.core.node({ name: `n${i}`, cpu: 2, labels: { pool: `p${i}` } });
+    story.running(`old-${i}`, `n${i}`, { cpu: 2, runtime: '1000m' });
+  }
+  story.pod('wide', { cpu: 2, runtime: '1h', nodeSelector: { pool: 'p139' } });
+  await story.pass(120);
+  expect(story.reserved).toEqual({ wide: 'n139' });
+});

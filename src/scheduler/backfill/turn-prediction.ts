@@ -12,7 +12,7 @@ export interface PredictionRequest extends Omit<StartRequest, keyof Pool> {
   readonly entity: QueuedEntity;
   /** Its present turn. */
   readonly before: Turn | undefined;
-  /** The pools in which it may have a turn. */
+  /** The pools to look into; if it has a turn, that pool comes first. */
   readonly pools: readonly Pool[];
 }
 
@@ -21,9 +21,6 @@ export interface TurnPredictionOptions {
   readonly profiles: Pick<Profiles, 'reservationsOf'>;
   readonly clock: Pick<Clock, 'now'>;
 }
-
-/** Maximum number of pools in which one attempt looks for a turn. */
-const maxPools = 16;
 
 /** Decides where an entity has its turn: in the pool that it has already, otherwise in the one where it starts first. */
 export class TurnPrediction {
@@ -35,9 +32,7 @@ export class TurnPrediction {
 
   /** Returns undefined if no pool will have enough capacity, and it is not time yet to drain nodes. Runs in steps. */
   *steps(request: PredictionRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
-    const { entity, profile, before } = request;
-    const isOther = ({ name }: Pool): number => (name === before?.pool ? 0 : 1);
-    const pools = request.pools.toSorted((a, b) => isOther(a) - isOther(b)).slice(0, maxPools);
+    const { entity, profile, before, pools } = request;
     const isDraining = before !== undefined && before.future.startsAt === undefined;
     if (!isDraining) {
       let best: (PredictedTurn & { readonly startsAt: number }) | undefined;

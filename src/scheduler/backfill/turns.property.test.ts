@@ -279,12 +279,12 @@ async function tell(options: Options): Promise<RandomStory> {
 
 it.each([false, true])('keeps whole turns of entities that wait (pools: %s)', async (hasPools) => {
   let turns = 0;
-  for (let seed = 1; seed <= runs(300); seed++) turns += (await tell({ seed, hasPools })).turns;
-  expect(turns).toBeGreaterThan(runs(300));
+  for (let seed = 1; seed <= runs(100); seed++) turns += (await tell({ seed, hasPools })).turns;
+  expect(turns).toBeGreaterThan(runs(100));
 });
 
 it('keeps whole turns whatever happens between the steps of an attempt', async () => {
-  for (let seed = 1; seed <= runs(60); seed++)
+  for (let seed = 1; seed <= runs(30); seed++)
     await tell({ seed, hasPools: seed % 2 === 0, interrupts: true, work: 1 + (seed % 7) });
 });
 
@@ -297,16 +297,14 @@ it('makes the same decisions in steps as at once', async () => {
 });
 
 it('starts everything that fits alone once nothing else arrives, and then reserves nothing', async () => {
-  for (let seed = 1; seed <= runs(200); seed++) {
+  for (let seed = 1; seed <= runs(60); seed++) {
     const random = await tell({ seed, hasPools: false });
     await random.drain();
     const { story } = random;
     const waiting = Object.entries(story.core.states()).filter(([, state]) => state !== 'gated');
     for (const [key] of waiting) {
       const { schedulingEntity } = story.core.queue.get(key)!;
-      const pods =
-        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-      expect(story.verdictOn(pods[0]!.uid), `seed ${seed} ${key}`).toContain('would not fit even if');
+      expect(story.core.harness.core.dryRun(schedulingEntity).fits, `seed ${seed} ${key}`).toBe(false);
     }
     expect(story.reserved).toEqual({});
   }

@@ -21,6 +21,7 @@ import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
 import { Pools } from './pools.ts';
+import type { Pool } from './pools.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import { StartSearch } from './start-search.ts';
 import type { StartRequest } from './start-search.ts';
@@ -157,14 +158,17 @@ export class Turns {
   /** Finds capacity for an entity that does not fit now. Undefined: no pool will have enough. Runs in steps. */
   *predict(request: TurnRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
     const { entity } = request;
-    const { cluster } = this.#options.intake;
+    const { cluster, profiles } = this.#options.intake;
+    const settings = profiles.reservationsOf(request.profile)!;
     const ignoresReservationOf = (uid: string): boolean => {
       const turn = this.#turnOfPlan(cluster.reservationOf(uid)?.plan);
       return turn !== undefined && (turn.key === entity.key || this.#isBehind(turn, entity));
     };
-    const closed = new Set(this.#closedTo(entity));
-    const pools = this.#pools.all.filter(({ name }) => !closed.has(name));
     const before = this.#turns.get(entity.key);
+    const open = this.#openTo(entity);
+    const isOwn = ({ name }: Pool): boolean => name === before?.pool;
+    const others = open.filter((pool) => !isOwn(pool));
+    const pools = [...open.filter(isOwn), ...this.#waitingEntity(entity, settings).poolsToTry(others)];
     return yield* this.#prediction.steps({ ...request, before, pools, ignoresReservationOf }, budget);
   }
 
@@ -229,10 +233,11 @@ export class Turns {
       this.#due.delete(entity.key);
       if (predicted.turn === undefined) {
         this.#pausedUntil = clock.monotonic() + pauseMs;
-        waiting.failed(clock.now(), this.#closedTo(entity));
+        waiting.failed(clock.now(), this.#openTo(entity).length, this.#closedTo(entity));
         this.#end(entity.key, 'withdrawn');
         this.#chooseAt(0);
       } else {
+        waiting.succeeded();
         this.#give(entity, predicted.turn);
       }
     }
@@ -364,6 +369,12 @@ export class Turns {
   #closedTo(entity: QueuedEntity): string[] {
     const turns = [...this.#turns.values()];
     return turns.flatMap((turn) => (turn.key === entity.key || this.#isBehind(turn, entity) ? [] : [turn.pool]));
+  }
+
+  /** Returns the pools without a turn, or with that of an entity behind this one, in a fixed order. */
+  #openTo(entity: QueuedEntity): readonly Pool[] {
+    const closed = new Set(this.#closedTo(entity));
+    return this.#pools.all.filter(({ name }) => !closed.has(name));
   }
 
   /** Returns a function that returns whether the pool has no turn, or that of an entity behind this one. */

@@ -5,13 +5,17 @@ interface Failure {
   /** How many predictions have failed, one after the other. */
   readonly count: number;
   readonly retryAt: number;
-  /** True if the next prediction may drain nodes, unlike this one. */
-  readonly mayDrainNext: boolean;
+  /** True if the next prediction may drain nodes, or looks into other pools, unlike this one. */
+  readonly isDifferentNext: boolean;
   /** The pools that were not open, because an entity ahead has its turn there. */
   readonly closed: readonly string[];
+  /** How many of the open pools were tried in this round. */
+  readonly tried: number;
 }
 
-/** Time until the second prediction; it doubles with each further one. */
+/** Maximum number of pools in which one attempt looks for a turn. */
+const maxPools = 16;
+/** Time until the prediction after all pools have been tried; it doubles with each further round. */
 const firstRetryMs = 30_000;
 const maxRetryMs = 600_000;
 
@@ -40,7 +44,7 @@ export class WaitingEntity {
 
   /** Returns whether the next prediction may have another result than the last one only because other pods have changed. */
   isRetry(isOpen: (pool: string) => boolean): boolean {
-    return this.#failure !== undefined && !this.#failure.mayDrainNext && !this.#failure.closed.some(isOpen);
+    return this.#failure !== undefined && !this.#failure.isDifferentNext && !this.#failure.closed.some(isOpen);
   }
 
   /** Returns whether a prediction may be made. */
@@ -48,11 +52,28 @@ export class WaitingEntity {
     return now >= this.notBefore || this.#failure?.closed.some(isOpen) === true;
   }
 
-  /** Records that no pool will have enough capacity. `closed`: the pools that are not open to the entity. */
-  failed(now: number, closed: readonly string[]): void {
-    const count = (this.#failure?.count ?? 0) + 1;
+  /** Returns those of the open pools, in a fixed order, in which the next prediction looks for capacity. */
+  poolsToTry<Pool>(open: readonly Pool[]): readonly Pool[] {
+    const tried = this.#failure?.tried ?? 0;
+    return open.slice(tried < open.length ? tried : 0).slice(0, maxPools);
+  }
+
+  /** There is enough capacity in a pool. */
+  succeeded(): void {
+    this.#failure = undefined;
+  }
+
+  /** Records that the pools that were tried, of so many that were open, will not have enough capacity. `closed`: those that were not open. */
+  failed(now: number, open: number, closed: readonly string[]): void {
+    const { tried: before = 0, count: rounds = 0 } = this.#failure ?? {};
+    const tried = (before < open ? before : 0) + maxPools;
+    if (tried < open) {
+      this.#failure = { count: rounds, retryAt: now, isDifferentNext: true, closed, tried };
+      return;
+    }
+    const count = rounds + 1;
     const retryAt = now + Math.min(firstRetryMs * 2 ** (count - 1), maxRetryMs);
-    const mayDrainNext = now < this.#drainAt && this.#drainAt <= retryAt;
-    this.#failure = { count, retryAt: mayDrainNext ? this.#drainAt : retryAt, mayDrainNext, closed };
+    const mayDrain = now < this.#drainAt && this.#drainAt <= retryAt;
+    this.#failure = { count, retryAt: mayDrain ? this.#drainAt : retryAt, isDifferentNext: mayDrain, closed, tried: 0 };
   }
 }
