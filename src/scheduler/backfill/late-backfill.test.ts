@@ -29,3 +29,28 @@ test('BF13: while a pod overruns, others are backfilled until its new expected e
   await story.pass(30);
   expect(story.bound('tall')).toBe(0);
 });
+
+test('BF12: a nomination by another component does not let a pod without a declared end pass', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' });
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  expect(story.holders).toEqual(['big']);
+  story.pod('nominated', { nominatedNodeName: 'a' });
+  story.pod('short', { runtime: '5m', job: 'short' });
+  await story.pass(20);
+  expect([story.nodeOf('nominated'), story.nodeOf('short')]).toEqual([undefined, 'b']);
+});
+
+test('BF12: a group that preempts for lack of capacity does not evict pods for capacity that is reserved', async () => {
+  const story = new BackfillStory();
+  story.core.node({ name: 'a', cpu: 4 });
+  for (let i = 0; i < 4; i++) story.running(`low-${i}`, 'a', { runtime: '30m' });
+  story.pod('holder', { cpu: 4, priority: 10, runtime: '1h', spec: { preemptionPolicy: 'Never' } });
+  await story.pass(70);
+  expect(story.holders).toEqual(['holder']);
+  story.pod('equal', { cpu: 4, priority: 10, runtime: '1h' });
+  await story.pass(30);
+  expect(story.core.harness.evicted).toEqual([]);
+});

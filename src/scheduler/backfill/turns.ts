@@ -4,7 +4,7 @@ import { DueTimes } from '../../base/due-times.ts';
 import { Heap } from '../../base/heap.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
-import type { ReservationPlan } from '../../cluster/reservation.ts';
+import type { Reservation, ReservationPlan } from '../../cluster/reservation.ts';
 import type { ReservationsConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -349,12 +349,17 @@ export class Turns {
     return holder === undefined || this.#options.intake.queue.goesFirst(entity, holder);
   }
 
+  /** Returns whether Tutti has reserved capacity for the entity apart from turns. A nomination by another component gives no precedence. */
   #hasOwnReservation({ members, gang }: Demand): boolean {
     const { cluster } = this.#options.intake;
+    const isOwn = (reservation: Reservation | undefined): boolean =>
+      reservation?.isKept === true && reservation.kind !== 'backfill';
     const key = gang?.key ?? members[0]?.podGroupKey;
     if (key !== undefined && this.#turns.has(`gang/${key}`)) return false;
-    if (key !== undefined && cluster.hasReservationFor(key)) return true;
-    return members.some(({ uid }) => (cluster.reservationOf(uid)?.kind ?? 'backfill') !== 'backfill');
+    if (key === undefined || !cluster.hasReservationFor(key))
+      return members.some(({ uid }) => isOwn(cluster.reservationOf(uid)));
+    // The owner may be a placeholder for a lost member.
+    return [...cluster.reservations()].some((each) => each.owner.podGroupKey === key && isOwn(each));
   }
 
   #waitingEntity(entity: QueuedEntity, settings: ReservationsConfiguration): WaitingEntity {
