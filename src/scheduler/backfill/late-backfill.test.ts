@@ -54,3 +54,24 @@ test('BF12: a group that preempts for lack of capacity does not evict pods for c
   await story.pass(30);
   expect(story.core.harness.evicted).toEqual([]);
 });
+
+test('BF6: the replacement of a lost member goes before the entity for which its node is drained', async () => {
+  const story = new BackfillStory({ drainAfterMs: 60_000 });
+  for (const name of ['x', 'y']) story.core.node({ name, cpu: 4 });
+  story.gang('started', 2, { cpu: 2 });
+  await story.pass(5);
+  story.pod('holder', {
+    cpu: 4,
+    runtime: '1h',
+    nodeSelector: { 'kubernetes.io/hostname': story.nodeOf('started-0')! },
+  });
+  await story.pass(70);
+  expect(story.holders).toEqual(['holder']);
+  const node = story.nodeOf('started-0');
+  story.running('full', node === 'x' ? 'y' : 'x', { cpu: 2 });
+  story.remove('started-0');
+  await story.pass(2);
+  story.pod('started-2', { group: 'started', cpu: 2 });
+  await story.pass(2);
+  expect(story.nodeOf('started-2')).toBe(node);
+});

@@ -31,6 +31,20 @@ class RandomStory {
   #isInterrupting = false;
   /** How many more changes may interrupt attempts until time passes. */
   #interrupts = 0;
+  /** owner -> its reservation before the latest attempts */
+  readonly #reservedBefore = new Map<
+    string,
+    {
+      readonly nodeName: string;
+      readonly readySince: number;
+      readonly priority: number;
+      readonly nominated: ReadonlySet<string>;
+    }
+  >();
+  #runningBefore = new Set<string>();
+  readonly #elsewhere = new Set<string>();
+  /** Number of pods that were placed beside a reservation although they declare no end. */
+  backfilled = 0;
   /** Number of reservations seen. */
   turns = 0;
 
@@ -68,10 +82,53 @@ class RandomStory {
     }
   }
 
+  /** Records what is reserved before the next attempts, which must not place pods there that declare no end. */
+  #note(): void {
+    const { core } = this.story;
+    this.#reservedBefore.clear();
+    for (const { kind, owner, nodeName, plan } of core.harness.cluster.reservations()) {
+      if (kind !== 'backfill') continue;
+      const key = owner.podGroupKey === undefined ? `pod/${owner.uid}` : `gang/${owner.podGroupKey}`;
+      const readySince = core.queue.get(key)?.readySince ?? Infinity;
+      const here = [...core.harness.cluster.reservationsOn(nodeName)];
+      const nominated = new Set(here.flatMap((each) => (each.kind === 'backfill' ? [] : [each.owner.uid])));
+      this.#reservedBefore.set(owner.uid, { nodeName, readySince, priority: plan!.priority, nominated });
+    }
+    this.#runningBefore = new Set(this.story.runningNames);
+  }
+
+  #checkBackfilled(): void {
+    const { cluster } = this.story.core.harness;
+    for (const name of this.story.runningNames) {
+      const pod = cluster.pod(name);
+      if (this.#runningBefore.has(name) || this.#elsewhere.has(name) || pod === undefined) continue;
+      if (pod.podGroupKey !== undefined || this.#declared.get(name) !== false) continue;
+      const node = cluster.nodeOf(pod)!;
+      let reserved = 0;
+      for (const { owner, kind, nodeName } of cluster.reservationsOn(node.name)) {
+        const before = this.#reservedBefore.get(owner.uid);
+        if (kind !== 'backfill' || before?.nodeName !== nodeName) continue;
+        // An entity that evicts pods from the node has come to terms with the reservation.
+        if (before.nominated.has(name)) continue;
+        if (before.priority >= pod.priority && before.readySince < pod.creationTimestamp) {
+          reserved += owner.template.requests.amounts[0]!;
+          this.backfilled++;
+        }
+      }
+      if (reserved > 0) expect(node.free(cpuId), `${name} on ${node.name}`).toBeGreaterThanOrEqual(reserved);
+    }
+  }
+
   async #tick(seconds: number): Promise<void> {
     this.#interrupts = 3;
-    await this.story.pass(seconds, () => this.check());
+    this.#note();
+    await this.story.pass(seconds, () => {
+      this.check();
+      this.#checkBackfilled();
+      this.#note();
+    });
     this.check();
+    this.#checkBackfilled();
   }
 
   #interrupt(): void {
@@ -209,6 +266,7 @@ class RandomStory {
         const fits = [...this.#nodes.keys()].filter(
           (node) => (story.core.harness.cluster.node(node)?.free(cpuId) ?? 0) >= pod.template.requests.amounts[0]!,
         );
+        this.#elsewhere.add(name);
         if (fits.length > 0) story.boundElsewhere(name, this.#pick(fits));
         return;
       }

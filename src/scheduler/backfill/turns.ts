@@ -4,7 +4,7 @@ import { DueTimes } from '../../base/due-times.ts';
 import { Heap } from '../../base/heap.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
-import type { Reservation, ReservationPlan } from '../../cluster/reservation.ts';
+import type { ReservationPlan } from '../../cluster/reservation.ts';
 import type { ReservationsConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -58,7 +58,7 @@ const pauseMs = 10_000;
  * will leave, at most one entity per pool. Entities behind it may use this capacity only if they are declared to end before.
  *
  * The entity is planned again in each attempt, and nothing is bound because of a reservation. A turn ends as a whole. Pods that are already
- * assigned to a node, partially bound gangs and entities with reservations of their own do not have to respect it.
+ * assigned to a node, and partially bound gangs do not have to respect it; an entity with reservations of its own does not on their nodes.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -107,25 +107,26 @@ export class Turns {
   }
 
   /**
-   * Returns which reservations do not count for the entity, by the owner's uid: those of entities behind it, and those from which it will have
-   * ended. Undefined: all count.
+   * Returns which reservations do not count for the entity, by the owner's uid: those of entities behind it, those from which it will have
+   * ended, and those on nodes where it has capacity of its own, which predictions take into account. Undefined: all count.
    */
   ignoredBy(entity: QueuedEntity, demand: Demand): ((uid: string) => boolean) | undefined {
     if (this.#turns.size === 0) return undefined;
     const { cluster } = this.#options.intake;
-    const precedes = demand.gang?.comesFirst === true || this.#hasOwnReservation(demand);
+    const ownNodes = this.#ownNodes(demand);
     let end: number | undefined;
     const isIgnored = (turn: Turn): boolean => {
-      if (precedes || turn.key === entity.key || this.#isBehind(turn, entity)) return true;
+      if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#isBehind(turn, entity)) return true;
       end ??= this.#options.runTimes.endIfStartedNow(demand.members);
       return end <= turn.future.from;
     };
     const ignored = new Set<ReservationPlan>();
     for (const turn of this.#turns.values()) if (isIgnored(turn)) ignored.add(turn.plan);
-    if (ignored.size === 0) return undefined;
+    if (ignored.size === 0 && ownNodes.size === 0) return undefined;
     return (uid) => {
-      const plan = cluster.reservationOf(uid)?.plan;
-      return plan !== undefined && ignored.has(plan);
+      const reservation = cluster.reservationOf(uid);
+      if (reservation?.plan === undefined) return false;
+      return ignored.has(reservation.plan) || (reservation.kind === 'backfill' && ownNodes.has(reservation.nodeName));
     };
   }
 
@@ -349,17 +350,18 @@ export class Turns {
     return holder === undefined || this.#options.intake.queue.goesFirst(entity, holder);
   }
 
-  /** Returns whether Tutti has reserved capacity for the entity apart from turns. A nomination by another component gives no precedence. */
-  #hasOwnReservation({ members, gang }: Demand): boolean {
+  /** Returns the nodes on which Tutti has reserved capacity for the entity apart from turns. A nomination by another component does not count. */
+  #ownNodes({ members, gang }: Demand): ReadonlySet<string> {
     const { cluster } = this.#options.intake;
-    const isOwn = (reservation: Reservation | undefined): boolean =>
-      reservation?.isKept === true && reservation.kind !== 'backfill';
     const key = gang?.key ?? members[0]?.podGroupKey;
-    if (key !== undefined && this.#turns.has(`gang/${key}`)) return false;
-    if (key === undefined || !cluster.hasReservationFor(key))
-      return members.some(({ uid }) => isOwn(cluster.reservationOf(uid)));
     // The owner may be a placeholder for a lost member.
-    return [...cluster.reservations()].some((each) => each.owner.podGroupKey === key && isOwn(each));
+    const own =
+      key !== undefined && cluster.hasReservationFor(key)
+        ? [...cluster.reservations()].filter(({ owner }) => owner.podGroupKey === key)
+        : members.flatMap(({ uid }) => cluster.reservationOf(uid) ?? []);
+    return new Set(
+      own.flatMap(({ kind, isKept, nodeName }) => (kind !== 'backfill' && isKept === true ? [nodeName] : [])),
+    );
   }
 
   #waitingEntity(entity: QueuedEntity, settings: ReservationsConfiguration): WaitingEntity {
