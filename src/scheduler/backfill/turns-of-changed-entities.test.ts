@@ -59,3 +59,17 @@ test('BF13: a pod that never finishes terminating does not keep the turn on its 
   await story.pass(3_600, () => story.pod(`small-${count++}`, { runtime: '25m' }, 1_500), 30);
   expect(story.nodeOf('big')).toBe('b');
 });
+
+test('BF5: a new node brings the start forward', async () => {
+  const story = new BackfillStory();
+  for (const name of ['a', 'b']) story.core.node({ name, cpu: 4 });
+  story.running('old-a', 'a', { cpu: 4, runtime: '1h' });
+  story.running('old-b', 'b', { cpu: 4, runtime: '2h' });
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  expect(story.verdictOn('big-0')).toContain('02:00Z');
+  story.core.node({ name: 'c', cpu: 4 });
+  await story.pass(40);
+  expect(story.verdictOn('big-0')).toContain('01:00Z');
+  expect(story.reserved).toEqual({ 'big-0': 'a', 'big-1': 'c' });
+});

@@ -83,7 +83,7 @@ export class Turns {
   #chosenAt = -Infinity;
   /** Clock.monotonic() before which no entity gets a turn, because a prediction has failed. */
   #pausedUntil = -Infinity;
-  /** Number of changes that can change a prediction. */
+  /** Number of changes of nodes and pods that can change a prediction. */
   #changes = 0;
 
   constructor(options: TurnsOptions) {
@@ -276,7 +276,7 @@ export class Turns {
     const name = nameOf(schedulingEntity);
     const { priority } = sortKey;
     const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
-    const turn = new Turn({ key, name, predicted, priority, since, changes: this.#changes });
+    const turn = new Turn({ key, name, predicted, priority, since, changes: this.#changesNow });
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);
@@ -333,6 +333,11 @@ export class Turns {
     this.#end(key, end);
     const waiting = this.#waiting.get(key);
     if (waiting !== undefined) this.#activate(waiting.entity);
+  }
+
+  /** Number of changes that can change a prediction, new nodes included. */
+  get #changesNow(): number {
+    return this.#changes + this.#options.intake.cluster.nodesRevision;
   }
 
   #turnOfPlan(plan: ReservationPlan | undefined): Turn | undefined {
@@ -456,7 +461,7 @@ export class Turns {
       this.left(key);
       return;
     }
-    const isOutdated = turn.changes !== this.#changes || clock.now() >= (turn.future.startsAt ?? Infinity);
+    const isOutdated = turn.changes !== this.#changesNow || clock.now() >= (turn.future.startsAt ?? Infinity);
     if (isOutdated) this.#makeDue(waiting.entity);
     this.#refreshes.set(key, clock.monotonic() + predictEveryMs, undefined);
   }
