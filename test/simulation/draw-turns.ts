@@ -15,7 +15,7 @@ export function drawReservations(dice: Dice): ReservationsPlan {
     reserveAfterMs,
     drainAfterMs: Math.max(reserveAfterMs, dice.pick([10_000, 20_000, 40_000, 60_000])),
     overrunPenaltyMs: dice.pick([10_000, 3_600_000]),
-    ...(dice.chance(0.3) && { poolLabel: 'zone' as const }),
+    ...(dice.chance(0.5) && { poolLabel: 'zone' as const }),
     ...(dice.chance(0.1) && { isForOneProfile: true as const }),
   };
 }
@@ -81,7 +81,7 @@ export function drawLine(dice: Dice): Line {
   const at = dice.int(100, 1_000);
   const bigAt = at + dice.int(1_500, 3_000);
   const size = dice.pick([500, 1_000]);
-  const count = Math.max(1, Math.floor(capacity / size) - dice.int(0, 1));
+  const count = Math.max(1, Math.floor(capacity / size) - dice.pick([0, 0, 0, 1]));
   const big = drawBig(dice, 'big', size, count);
   const steps: Step[] = [...drawFillers(dice, at, capacity), { at: bigAt, kind: 'create-group', group: big }];
   if (dice.chance(0.35)) {
@@ -90,8 +90,8 @@ export function drawLine(dice: Dice): Line {
     steps.push({ at: bigAt + dice.int(0, 18_000), kind: 'create-group', group: rival });
   }
   const every = dice.pick([1_500, 3_000]);
-  for (let i = dice.int(2, 7), comesAt = bigAt + dice.int(500, 3_000); i > 0; i--, comesAt += dice.int(500, every)) {
-    const pod: MemberPlan = { milliCpu: 500, mebibytes: 64, zone, ...drawRunTime(dice, dice.int(2_000, 12_000)) };
+  for (let i = dice.int(2, 6), comesAt = bigAt + dice.int(1_000, 9_000); i > 0; i--, comesAt += dice.int(500, every)) {
+    const pod: MemberPlan = { milliCpu: 500, mebibytes: 64, zone, ...drawRunTime(dice, dice.int(2_000, 10_000)) };
     steps.push({ at: comesAt, kind: 'create-pod', name: `small-${i}`, pod, priority: dice.pick([0, 0, 0, 0, 100]) });
   }
   return { nodes, steps: [...steps, ...drawDisturbances(dice, bigAt, nodes)] };
@@ -101,12 +101,13 @@ function drawFillers(dice: Dice, at: number, capacity: number): Step[] {
   const steps: Step[] = [];
   let left = capacity - dice.pick([0, 500]);
   // Most lines come to their end.
-  const mayStay = dice.chance(0.15);
+  const mayStay = dice.chance(0.1);
   for (let i = 0; left >= 500; i++) {
     const milliCpu = Math.min(left, dice.pick([500, 1_000]));
-    let runTime = drawRunTime(dice, dice.int(8_000, 30_000));
-    while (!mayStay && (runTime.runsMs ?? runTime.deadlineSeconds) === undefined)
-      runTime = drawRunTime(dice, dice.int(8_000, 30_000));
+    // Those that end early leave capacity for small pods, while the others keep the gang waiting.
+    const lasts = (): number => (dice.chance(0.5) ? dice.int(5_000, 12_000) : dice.int(25_000, 40_000));
+    let runTime = drawRunTime(dice, lasts());
+    while (!mayStay && (runTime.runsMs ?? runTime.deadlineSeconds) === undefined) runTime = drawRunTime(dice, lasts());
     const pod: MemberPlan = { milliCpu, mebibytes: 64, zone, ...runTime };
     steps.push({ at, kind: 'create-pod', name: `filler-${i}`, pod, priority: 0 });
     left -= milliCpu;

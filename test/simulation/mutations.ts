@@ -756,4 +756,68 @@ export const mutations: readonly Mutation[] = [
       name: 'a preemption that ends early > PE14 - is displaced whole by a higher priority, in the step in which that takes one of its nodes',
     },
   },
+  {
+    name: 'turn-outlives-its-entity',
+    why: 'Capacity stays reserved for an entity that was deleted, or waits no longer.',
+    file: 'scheduler/backfill/turns.ts',
+    find: "    this.#waiting.delete(key);\n    this.#end(key, 'withdrawn');",
+    replace: '    this.#waiting.delete(key);',
+    within: 3_000,
+  },
+  {
+    name: 'everyone-may-pass',
+    why: 'Pods that declare no end, or a late one, start on the capacity that is reserved for the next entity.',
+    file: 'scheduler/backfill/turns.ts',
+    find: 'return end <= turn.future.from;',
+    replace: 'return end > 0;',
+    within: 3_000,
+  },
+  {
+    name: 'last-one-has-the-turn',
+    why: 'The entity that is last in queue order gets the turn.',
+    file: 'scheduler/backfill/turns.ts',
+    find: 'queue.goesFirst(other, entity)) ahead++;',
+    replace: 'queue.goesFirst(entity, other)) ahead++;',
+    and: [
+      {
+        file: 'scheduler/backfill/turns.ts',
+        find: 'this.#options.intake.queue.goesFirst(a, b) ? -1 : 1;',
+        replace: 'this.#options.intake.queue.goesFirst(a, b) ? 1 : -1;',
+      },
+      {
+        file: 'scheduler/backfill/turns.ts',
+        find: 'this.#options.intake.queue.goesFirst(entity, holder);',
+        replace: 'this.#options.intake.queue.goesFirst(holder, entity);',
+      },
+    ],
+    within: 3_000,
+  },
+  {
+    name: 'displaced-turn-keeps-its-reservations',
+    why: 'When another entity gets the turn, the capacity of the former one stays reserved.',
+    file: 'scheduler/backfill/turns.ts',
+    find: '    reservations.endPlan(turn.plan, used);\n    metrics.ended(end);',
+    replace: "    if (end !== 'displaced') reservations.endPlan(turn.plan, used);\n    metrics.ended(end);",
+    within: 3_000,
+  },
+  {
+    name: 'lost-turn-is-still-shown',
+    why: 'An entity whose turn another one gets is not tried again, and shows its predicted start for minutes.',
+    file: 'scheduler/backfill/turns.ts',
+    find: 'if (waiting !== undefined) this.#activate(waiting.entity);',
+    replace: '',
+    within: 2_000,
+  },
+  {
+    name: 'overrun-keeps-its-credit',
+    why: 'What the pods of an owner declare counts although one of them has just run for longer.',
+    file: 'cluster/run-times.ts',
+    find: 'if (!declared.isEnforced && this.#penaltyOf(ownerOf(pod)) > monotonic) return Infinity;',
+    replace: '',
+    // The checkers do not know what a prediction has seen of an overrun.
+    test: {
+      file: 'src/scheduler/backfill/turns.test.ts',
+      name: 'ignores what further pods of an owner declare after one ran for longer',
+    },
+  },
 ];

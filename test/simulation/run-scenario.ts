@@ -139,7 +139,9 @@ export async function runScenario(
     reservations &&
     new TurnChecker(evidence, {
       obstacles,
+      schedulerNames: reservations.isForOneProfile === true ? schedulerNames.slice(0, 1) : schedulerNames,
       drainAfterMs: reservations.drainAfterMs,
+      bindingMs: 1_000 + scenario.scheduler.permitMs,
       epochMs: startMs,
       isUnclear: () =>
         isUnclear ??

@@ -6,13 +6,11 @@ import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNod
 import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
-import { entityOf, mayBlock, readyTimes, turnsIn } from './plain-turns.ts';
+import { aheadMs, entityOf, mayBlock, readyTimes, turnsIn } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
 
 /** Time between the release of capacity and the last retry of the waiting pods: a slow attempt that began before, the longest back-off, and one more. */
 const restMs = 25_000;
-/** An entity that became ready so much earlier than another is ahead of it. */
-const aheadMs = 2_000;
 /** Number of lost members to try on all nodes. */
 const mostLost = 4;
 

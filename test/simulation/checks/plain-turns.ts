@@ -49,6 +49,8 @@ export interface TurnNodes {
   readonly areZonesPools: boolean;
 }
 
+/** An entity that became ready so much earlier than another is ahead of it. */
+export const aheadMs = 2_000;
 /** How many placements are tried at most. */
 const mostPlacements = 3_000;
 

@@ -18,7 +18,7 @@ export interface TurnCourse {
 }
 
 /** Bindings that were planned before the turn are sent until then. */
-const planTakesMs = 12_000;
+export const planTakesMs = 12_000;
 
 /** A pod while it is on a node. */
 interface Stay {
@@ -119,8 +119,8 @@ export function delayOf(
   return undefined;
 }
 
-/** Returns the uid and the state of the group object that the entity names now, as text; empty for a pod. */
-export function isStarted(record: StoreRecord, entity: string): boolean {
+/** Reports whether the quorum of the entity is bound, or has succeeded. */
+export function hasStarted(record: StoreRecord, entity: string): boolean {
   if (entity.includes('/')) {
     const object = record.get('pods', entity);
     return object !== undefined && isOnNode(plainPod(object));

@@ -1,38 +1,44 @@
 import type { Committed } from '../world/record.ts';
-import type { Checker, Evidence } from './evidence.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { PlainCapacity } from './plain-fit.ts';
-import { claimsIn, podsIn, usableNodes } from './plain-group.ts';
-import { isOnNode, plainPod } from './plain-objects.ts';
-import type { PlainPod } from './plain-objects.ts';
-import { entityOf, mayBlock, turnOf, turnsIn } from './plain-turns.ts';
+import type { Checker, Evidence } from './evidence.ts';
+import { formOf, PlainCapacity } from './plain-fit.ts';
+import { claimsIn, groupNamed, podsIn, tallyOf, usableNodes } from './plain-group.ts';
+import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import type { PlainNode, PlainPod } from './plain-objects.ts';
+import { aheadMs, entityOf, readyTimes, turnOf, turnsIn } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
-import { delayOf, isStarted, latestEndFor } from './turn-bound.ts';
+import { delayOf, hasStarted, latestEndFor, planTakesMs } from './turn-bound.ts';
 import type { TurnCourse } from './turn-bound.ts';
 
 /** How long after the last end an entity starts at the latest. */
 const boundMs = 45_000;
-/** Bindings that were planned before the turn are sent until then. */
-const planTakesMs = 12_000;
 /** Time until an entity that has lost its turn no longer shows it: an attempt after the longest back-off, and the write. */
 const shownMs = 20_000;
-/** Starting a pod takes this long at most. */
-const startMs = 2_000;
+/** A node starts a pod this long after its Binding at the latest, and the API shows times in whole seconds. */
+const roundedMs = 3_000;
 
 export interface TurnCheckerOptions {
   readonly obstacles: Obstacles;
+  /** The schedulers with turns. */
+  readonly schedulerNames: readonly string[];
   readonly drainAfterMs: number;
+  /** How long a plan takes from its decision until all its Bindings are sent, without faults. */
+  readonly bindingMs: number;
   /** Wall-clock time at which the run begins. */
   readonly epochMs: number;
-  /** Why the bound cannot be checked in this run. */
+  /** Why what the scheduler knew is unclear in this run; undefined: it is not. */
   readonly isUnclear: () => string | undefined;
 }
 
+/** What happened to the turns that the store showed. */
+type TurnCounts = Record<'turns shown' | 'turns drained' | 'pods backfilled where a turn is', number>;
+
 /**
- * I5: an entity with a predicted start starts by then, at most one entity in each pool has one, and pods behind it start on the capacity that
- * it needs only if they declare to end before. Knows turns from the condition on one of the pods, so it cannot see on which nodes capacity is
- * reserved: it reports a pod only if the entity would fit nowhere beside it. It does not see the bound of a turn that it excuses for anything
- * that has delayed the entity.
+ * I5: an entity with a predicted start starts by then, in each pool at most one entity has one, and pods behind it get the capacity that it
+ * needs only if they declare to end before.
+ *
+ * The condition on one of its pods shows the turn, but not on which nodes capacity is reserved. A pod is therefore reported only if the entity
+ * fits nowhere beside it. Nothing is reported of a turn that something has delayed for which the guarantee makes an exception.
  */
 export class TurnChecker implements Checker {
   readonly #evidence: Evidence;
@@ -40,189 +46,184 @@ export class TurnChecker implements Checker {
   readonly #courses: TurnCourse[] = [];
   /** entity -> its present turn */
   readonly #present = new Map<string, TurnCourse>();
-  readonly #counts = { 'turns shown': 0, 'turns drained': 0, 'pods backfilled where a turn is': 0 };
-  /** Time from which on more turns are shown than there are pools. */
+  /** Time from which on more entities show a turn than there are pools. */
   #crowdedSince: number | undefined;
+  readonly counts: TurnCounts = { 'turns shown': 0, 'turns drained': 0, 'pods backfilled where a turn is': 0 };
 
   constructor(evidence: Evidence, options: TurnCheckerOptions) {
     this.#evidence = evidence;
     this.#options = options;
   }
 
-  get counts(): Readonly<Record<string, number>> {
-    return this.#counts;
-  }
-
   committed({ resource, type, object, previous, by }: Committed): void {
     if (resource !== 'pods') return;
     const pod = plainPod(object);
     const before = previous && plainPod(previous);
-    const entities = new Set([entityOf(pod), before === undefined ? entityOf(pod) : entityOf(before)]);
-    for (const entity of entities) {
-      if (pod.predicted !== undefined || before?.predicted !== undefined || this.#present.has(entity))
-        this.#look(entity);
+    const hasTurn = pod.predicted !== undefined || before?.predicted !== undefined;
+    for (const entity of new Set([entityOf(pod), entityOf(before ?? pod)])) {
+      if (hasTurn || this.#present.has(entity)) this.#look(entity);
     }
+    this.#countShown();
     const isBound = type === 'MODIFIED' && pod.node !== '' && before?.node === '' && by !== 'world';
     if (isBound && this.#present.size > 0) this.#bound(pod);
   }
 
   settled(): number | undefined {
     const { now, record, violated } = this.#evidence;
-    this.#countShown();
-    const turns = turnsIn(record);
-    for (const turn of turns) if (!this.#canStart(turn)) violated('I5', `${turn.entity} has a turn, but fits nowhere`);
-    let again: number | undefined;
     const pods = podsIn(record);
-    for (const { key, at } of record.changes) void [key, at];
-    // Turns may still come: an entity waits for the longest time, and the next search for one follows.
-    const lastAt = Math.max(
-      0,
-      ...record.changes.filter(({ resource, by }) => resource === 'pods' && by === 'world').map(({ at }) => at),
-    );
-    const due = lastAt + this.#options.drainAfterMs + boundMs;
-    if (pods.some((pod) => pod.node === '') && due > now()) again = due;
-    for (const course of this.#courses) {
-      const judgedAt = this.#judge(course);
-      if (judgedAt !== undefined) again = Math.max(again ?? 0, judgedAt);
+    this.#countShown();
+    for (const turn of turnsIn(record, pods)) {
+      if (!this.#canStart(turn)) violated('I5', `${turn.entity} has a turn, but fits on no empty nodes`);
     }
-    return again;
+    for (const turn of turnsIn(record, pods)) this.#goesFirst(turn, pods);
+    const again = this.#courses.map((course) => this.#judge(course));
+    // More turns may come until the pods that were created last have waited long enough.
+    const hasOpen = pods.some(({ node, isLeaving }) => node === '' && !isLeaving);
+    const createdAt = record.changes.findLast(({ resource, type }) => resource === 'pods' && type === 'ADDED')?.at ?? 0;
+    const comesBy = createdAt + this.#options.drainAfterMs + boundMs + 1;
+    if (hasOpen && comesBy > now()) again.push(comesBy);
+    const times = again.filter((at) => at !== undefined);
+    return times.length === 0 ? undefined : Math.max(...times);
   }
 
+  /** The entity may have got its turn, started, or lost its turn. */
   #look(entity: string): void {
     const { record, now } = this.#evidence;
     const turn = turnOf(record, entity);
-    const present = this.#present.get(entity);
-    if (turn !== undefined && present === undefined) {
+    let course = this.#present.get(entity);
+    if (turn !== undefined && course === undefined) {
       const { confidence } = turn.prediction;
-      this.#counts['turns shown']++;
-      if (confidence === 'Draining') this.#counts['turns drained']++;
-      const course = {
-        entity,
-        since: now(),
-        confidence,
-        priority: turn.priority,
-        startedAt: undefined,
-        endedAt: undefined,
-      };
+      this.counts['turns shown']++;
+      if (confidence === 'Draining') this.counts['turns drained']++;
+      course = { entity, since: now(), confidence, priority: turn.priority, startedAt: undefined, endedAt: undefined };
       this.#courses.push(course);
       this.#present.set(entity, course);
     }
-    const course = this.#courses.findLast((each) => each.entity === entity);
-    if (course !== undefined && course.startedAt === undefined && isStarted(record, entity)) course.startedAt = now();
-    if (turn === undefined && present !== undefined) {
-      present.endedAt = now();
-      this.#present.delete(entity);
-    }
-    this.#countShown();
+    if (course === undefined) return;
+    if (hasStarted(record, entity)) course.startedAt ??= now();
+    if (turn !== undefined) return;
+    course.endedAt = now();
+    this.#present.delete(entity);
   }
 
-  /** Checks that no more entities show a turn than there are pools, apart from the time until the last one has been rewritten. */
+  /** Checks that no more entities show a turn than there are pools, apart from the time until the last one is rewritten. */
   #countShown(): void {
-    const { record, now, promptFrom, lagMs } = this.#evidence;
-    const pools =
-      this.#options.obstacles.areZonesPools === true
-        ? new Set(usableNodes(record, undefined).map(({ zone }) => zone)).size
-        : 1;
-    const isCrowded = this.#present.size > pools;
-    const since = this.#crowdedSince === undefined ? undefined : Math.max(this.#crowdedSince, promptFrom());
-    if (since !== undefined && now() - since > shownMs + 2 * lagMs()) {
-      const entities = [...this.#present.keys()].join(', ');
-      this.#evidence.violated(
-        'I5',
-        `${entities} have had turns in ${pools} pools for ${((now() - since) / 1000).toFixed(0)} s`,
-      );
+    const { record, now, promptFrom, lagMs, violated } = this.#evidence;
+    if (this.#present.size <= 1 && this.#crowdedSince === undefined) return;
+    const pools = this.#options.obstacles.areZonesPools === true ? zonesOf(usableNodes(record, undefined)).length : 1;
+    if (this.#crowdedSince !== undefined) {
+      const lastedMs = now() - Math.max(this.#crowdedSince, promptFrom());
+      const entities = [...this.#present.keys()].join(' and ');
+      if (lastedMs > shownMs + 2 * lagMs()) violated('I5', `${entities} have turns in ${pools} pools at the same time`);
     }
-    if (!isCrowded) this.#crowdedSince = undefined;
+    if (this.#present.size <= pools) this.#crowdedSince = undefined;
     else this.#crowdedSince ??= now();
   }
 
-  /** A pod was bound while other entities have turns. */
+  /** A pod was bound while entities have turns. */
   #bound(pod: PlainPod): void {
-    const { record, now, promptFrom, lagMs } = this.#evidence;
+    const { record, now, promptFrom, lagMs, violated } = this.#evidence;
     for (const { entity, since, priority } of this.#present.values()) {
-      if (entity === entityOf(pod) || pod.priority > priority) continue;
+      if (entity === entityOf(pod) || pod.priority > priority || now() - since < this.#options.bindingMs + lagMs())
+        continue;
       const turn = turnOf(record, entity);
-      if (turn === undefined || now() - since < planTakesMs || this.#canStart(turn, pod)) continue;
-      // Without the pod, it is the nodes that have changed.
-      if (!this.#canStart(turn)) continue;
-      this.#counts['pods backfilled where a turn is']++;
-      if (promptFrom() > since || this.#options.isUnclear() !== undefined) continue;
+      // If it fits on no empty nodes either, they have changed.
+      if (turn === undefined || this.#canStart(turn, pod) || !this.#canStart(turn)) continue;
+      this.counts['pods backfilled where a turn is']++;
       const { at, confidence } = turn.prediction;
-      const end = now() + (pod.declaredMs ?? Infinity);
-      const latest = at === undefined ? Infinity : at - this.#options.epochMs + startMs + lagMs() + 1_000;
-      if (end <= latest && pod.declaredMs !== undefined) continue;
-      if (this.#precedes(pod) || confidence === 'Estimated') continue;
-      this.#evidence.violated(
-        'I5',
-        `${pod.name}, which ${pod.declaredMs === undefined ? 'declares no end' : `ends at ${end.toFixed(0)}`}, was bound to ${pod.node}, which ${entity} needs by ${latest.toFixed(0)}`,
-      );
+      const isUnclear = promptFrom() > since || this.#options.isUnclear() !== undefined || confidence === 'Estimated';
+      if (isUnclear || this.#precedes(pod)) continue;
+      const latest = at === undefined ? Infinity : at - this.#options.epochMs + roundedMs + lagMs();
+      if (pod.declaredMs !== undefined && now() + pod.declaredMs <= latest) continue;
+      const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
+      violated('I5', `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`);
     }
   }
 
-  /** Reports whether the pod belongs to a group that must be completed, or capacity was reserved for it by a preemption. */
+  /** Reports whether the pod belongs to a group that must be completed, or a preemption has reserved the capacity for it. */
   #precedes(pod: PlainPod): boolean {
     const { record } = this.#evidence;
-    if (
-      record.changes.some(
-        ({ object, resource }) =>
-          resource === 'pods' && plainPod(object).uid === pod.uid && plainPod(object).nominatedNode !== '',
-      )
-    )
-      return true;
+    const wasNominated = record.changes.some(({ resource, uid, object }) => {
+      return resource === 'pods' && uid === pod.uid && plainPod(object).nominatedNode !== '';
+    });
+    const isSibling = ({ group, uid }: PlainPod): boolean => group === pod.group && uid !== pod.uid;
     return (
-      pod.group !== undefined &&
-      podsIn(record).some((other) => other.group === pod.group && other.uid !== pod.uid && isOnNode(other))
+      wasNominated || (pod.group !== undefined && podsIn(record).some((other) => isSibling(other) && isOnNode(other)))
     );
   }
 
-  /** Reports whether the members that the turn needs fit on the nodes of one pool when only `beside` and its own pods are there. */
-  #canStart({ entity, waiting, needed, ...turn }: PlainTurn, beside?: PlainPod): boolean {
+  /** Reports whether the members that the turn needs may fit on the nodes of one pool where only its own pods are, and `beside`. */
+  #canStart({ entity, waiting, needed }: PlainTurn, beside?: PlainPod): boolean {
     const { record } = this.#evidence;
     const { refused = [], areZonesPools = false } = this.#options.obstacles;
     const surroundings = { claims: claimsIn(record), refused };
     const nodes = usableNodes(record, undefined);
-    const own = podsIn(record).filter((pod) => isOnNode(pod) && (entityOf(pod) === entity || pod.uid === beside?.uid));
-    const fits = (of: typeof nodes): boolean =>
-      new PlainCapacity(
-        of,
-        own.map((pod) => [pod, pod.node] as const),
-        surroundings,
-      ).arrangement(waiting, needed) !== 'none';
-    void [mayBlock, turn];
-    if (!areZonesPools) return fits(nodes);
-    return [...new Set(nodes.map(({ zone }) => zone))].some((pool) =>
-      fits(nodes.map((node) => (node.zone === pool ? node : { ...node, isClosed: true }))),
+    const there = podsIn(record).filter(
+      (pod) => isOnNode(pod) && (entityOf(pod) === entity || pod.uid === beside?.uid),
     );
+    const placed = there.map((pod) => [pod, pod.node] as const);
+    const pools = areZonesPools ? zonesOf(nodes) : [undefined];
+    return pools.some((pool) => {
+      const open = nodes.map((node) => (pool === undefined || node.zone === pool ? node : { ...node, isClosed: true }));
+      return new PlainCapacity(open, placed, surroundings).arrangement(waiting, needed) !== 'none';
+    });
+  }
+
+  /** Checks that no entity is ahead of the one with the turn that asks for the same: it would have the turn. */
+  #goesFirst({ entity, waiting, needed, priority }: PlainTurn, pods: readonly PlainPod[]): void {
+    const { record, now, violated } = this.#evidence;
+    // The latest time at which an entity gets a turn: a failed prediction is repeated.
+    const dueMs = this.#options.drainAfterMs + boundMs;
+    if (this.#options.isUnclear() !== undefined) return;
+    const formsOf = (of: readonly PlainPod[]): string => of.map(formOf).sort().join();
+    const ready = readyTimes(record, entity);
+    const open = pods.filter((pod) => isOpen(pod) && this.#options.schedulerNames.includes(pod.schedulerName));
+    for (const [other, members] of Map.groupBy(open, entityOf)) {
+      if (other === entity || turnOf(record, other, pods) !== undefined || formsOf(members) !== formsOf(waiting))
+        continue;
+      const [{ group: name }] = members as [PlainPod];
+      const group = name === undefined ? undefined : groupNamed(record, name);
+      const missing = group === undefined ? 1 : group.minMember - tallyOf(group, pods).bound.length;
+      if ((name !== undefined && group === undefined) || missing !== needed) continue;
+      const lowest = Math.min(...members.map((pod) => pod.priority));
+      const otherReady = readyTimes(record, other);
+      if (otherReady === undefined || otherReady.latest + dueMs > now()) continue;
+      const isEarlier = ready !== undefined && otherReady.latest + aheadMs < ready.earliest;
+      if (lowest > priority || (lowest === priority && isEarlier))
+        violated('I5', `${entity} has a turn, but ${other} asks for the same and is ahead`);
+    }
   }
 
   /** Checks the bound. Returns when it can be checked; undefined: it holds, or does not apply. */
   #judge(course: TurnCourse): number | undefined {
     const { record, now, promptFrom, violated, excused } = this.#evidence;
-    const { entity, since, startedAt, endedAt } = course;
-    const by = latestEndFor(record, course) + boundMs;
-    if (by === Infinity || ((startedAt ?? 0) > by === false && startedAt !== undefined)) return undefined;
-    if (startedAt === undefined && by >= now()) return by + 1;
-    const until = startedAt ?? now();
+    const { entity, since, confidence, startedAt } = course;
+    const latest = latestEndFor(record, course) + boundMs;
+    if (startedAt === undefined && latest < Infinity && latest >= now()) return latest + 1;
+    if ((startedAt ?? now()) <= latest) return undefined;
     const excuse =
       this.#options.isUnclear() ??
       (promptFrom() > since - planTakesMs ? 'faults strike' : undefined) ??
-      delayOf(record, course, since - planTakesMs, until) ??
-      this.#displacement(course, endedAt);
+      delayOf(record, course, since - planTakesMs, startedAt ?? now()) ??
+      (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined);
     if (excuse !== undefined) {
       excused(`a turn came late: ${excuse}`);
       return undefined;
     }
-    const what = startedAt === undefined ? 'has not started' : `started at ${startedAt.toFixed(0)}`;
+    const start = startedAt === undefined ? 'does not' : `starts at ${startedAt.toFixed(0)}`;
     violated(
       'I5',
-      `${entity} has a turn since ${since.toFixed(0)} (${course.confidence}) and had to start by ${by.toFixed(0)}, but ${what}`,
+      `${entity}, whose turn (${confidence}) it is since ${since.toFixed(0)}, must start by ${latest.toFixed(0)}, and ${start}`,
     );
     return undefined;
   }
 
-  #displacement({ entity, since }: TurnCourse, endedAt: number | undefined): string | undefined {
-    if (endedAt === undefined) return undefined;
-    const isDisplaced = this.#courses.some((other) => other.entity !== entity && other.since > since);
-    return isDisplaced ? 'another entity got the turn' : undefined;
+  #isDisplaced({ entity, since, endedAt }: TurnCourse): boolean {
+    if (endedAt === undefined) return false;
+    return this.#courses.some((other) => other.entity !== entity && other.since > since);
   }
+}
+
+function zonesOf(nodes: readonly PlainNode[]): readonly (string | undefined)[] {
+  return [...new Set(nodes.map(({ zone }) => zone))];
 }
