@@ -60,15 +60,16 @@ for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? 'no violation' : `${problems.length} violations; repeat with --seed ${flags.seed}`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-async function soak({ client, addNodes, folder, kubeconfigPath, version }: RealPlane): Promise<readonly string[]> {
+async function soak(on: RealPlane): Promise<readonly string[]> {
+  const { client, folder, kubeconfigPath, version } = on;
   const { nodes, load, seed, minutes } = flags;
   console.log(
     `Kubernetes ${version}, ${nodes} nodes of ${cpuPerNode} CPUs, load ${load} %, seed ${seed}, ${minutes} min`,
   );
-  await addNodes(
+  await on.addNodes(
     Array.from({ length: nodes }, (_, index) => ({ name: `node-${index}`, allocatable: { cpu: cpuPerNode } })),
   );
-  const tutti = new Installation(plane);
+  const tutti = new Installation(on);
   const [port] = await freePorts(1);
   const config = join(folder, 'tutti.json');
   await writeFile(config, JSON.stringify(configuration(kubeconfigPath)));

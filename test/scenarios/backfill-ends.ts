@@ -18,7 +18,7 @@ export const backfillEnds = {
       // Until then, nothing is reserved.
       const before = await turns.create('before', { cpu: 1 });
       await expectBound(stage.record, [before]);
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       const says = '2 nodes reserved, draining pods that declare no end.';
       await expectVerdict(stage.record, gang, { reason: 'Unschedulable', says: [says] });
       await turns.expectPredicted('gang', 'Draining');
@@ -57,7 +57,7 @@ export const backfillEnds = {
       const honest = await turns.create('honest', { cpu: 1, runtime: 60 });
       await expectBound(stage.record, [honest]);
       await turns.end(honest);
-      turns.advanceSeconds(400);
+      await turns.advanceSeconds(400);
       await turns.expectPredicted('gang', 'Estimated', (at) => at > first);
       await expectVerdict(stage.record, gang, { reason: 'Unschedulable', says: ['(some ends are estimates)'] });
       const { namespace, record } = stage;

@@ -17,13 +17,15 @@ import type { Stage } from './stage.ts';
 
 /** How long an entity waits before it may have a turn, and how often a turn is predicted again. */
 const reserveAfterMs = 1_000;
-const predictEveryMs = 30_000;
+const predictEverySeconds = 30;
 
 /** A scheduler with reservations on a clock that the scenario moves, and pods that run for minutes of that clock. */
 export class BackfillStage {
   readonly stage: Stage;
   readonly clock: AdvancingClock;
   scheduler: RunningProcess;
+  /** Pods that were created on their node. */
+  readonly #placed = new Set<string>();
 
   private constructor(stage: Stage, clock: AdvancingClock, scheduler: RunningProcess) {
     this.stage = stage;
@@ -47,6 +49,7 @@ export class BackfillStage {
   /** Creates a pod that runs on the node since now. `runtime`: what it declares, in seconds. */
   async run(name: string, nodeName: string, spec: PodSpec & { readonly runtime?: number }): Promise<string> {
     const key = await this.stage.createPod(name, { ...declared(spec), nodeName });
+    this.#placed.add(key);
     await this.start(key);
     return key;
   }
@@ -73,20 +76,30 @@ export class BackfillStage {
     for (const key of pods) await this.stage.setPodStatus(key, { phase: 'Succeeded' });
   }
 
-  /** Lets it be this much later, for the scheduler. */
-  advanceSeconds(seconds: number): void {
+  /** Lets it be this much later, for the scheduler. First waits until no Binding is in flight: it would time out. */
+  async advanceSeconds(seconds: number): Promise<void> {
+    const { record, logs, namespace } = this.stage;
+    await poll(() => {
+      const bound = new Set<string>();
+      for (const { object } of record.pods.changes)
+        if (object.metadata.namespace === namespace && object.spec.nodeName !== undefined) bound.add(keyOf(object));
+      const expected = [...bound].filter((key) => !this.#placed.has(key)).length;
+      let known = 0;
+      for (const { message, fields } of logs.lines) if (message === 'scheduled') known += Number(fields.pods);
+      return Promise.resolve(known >= expected ? undefined : `it knows of ${known} of ${expected} pods`);
+    }, 'the scheduler knows that its pods are bound');
     this.clock.advance(seconds * 1_000);
   }
 
   /** Lets the time pass after which a turn is predicted again. */
-  advanceToNextPrediction(): void {
-    this.clock.advance(predictEveryMs);
+  advanceToNextPrediction(): Promise<void> {
+    return this.advanceSeconds(predictEverySeconds);
   }
 
   /** Waits until the pods do not fit, lets the time pass after which they may have a turn, and waits for the turn. */
   async expectTurn(pods: readonly string[], says: string): Promise<void> {
     await expectVerdict(this.stage.record, pods, { reason: 'Unschedulable' });
-    this.clock.advance(reserveAfterMs);
+    await this.advanceSeconds(reserveAfterMs / 1_000);
     await expectVerdict(this.stage.record, pods, { reason: 'Unschedulable', says: [says] });
   }
 

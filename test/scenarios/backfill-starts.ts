@@ -19,9 +19,9 @@ export const backfillStarts = {
       const shorter = await turns.create('shorter', { cpu: 1, deadline: 60 });
       await expectBound(stage.record, [short, shorter]);
       await turns.start(short, shorter);
-      turns.advanceSeconds(300);
+      await turns.advanceSeconds(300);
       await turns.end(short, shorter);
-      turns.advanceSeconds(300);
+      await turns.advanceSeconds(300);
       await turns.end(busy);
       await expectBound(stage.record, gang);
       expectOnTime(turns, predicted);
@@ -48,7 +48,7 @@ export const backfillStarts = {
     await turns.expectTurn(gang, 'all ends declared');
     const predicted = await turns.expectPredicted('gang', 'Declared');
     for (const end of [300, 600]) {
-      turns.advanceSeconds(end - (turns.clock.now() - begin) / 1_000);
+      await turns.advanceSeconds(end - (turns.clock.now() - begin) / 1_000);
       await turns.end(busy[seconds.indexOf(end)]!);
     }
     await expectBound(stage.record, gang);
@@ -70,10 +70,10 @@ export const backfillStarts = {
       await turns.expectTurn(gang, '2 nodes reserved');
       const first = await turns.expectPredicted('gang', 'Declared');
       await turns.end(early);
-      turns.advanceToNextPrediction();
+      await turns.advanceToNextPrediction();
       const second = await turns.expectPredicted('gang', 'Declared', (at) => at < first);
       if (Math.abs(first - second - 600_000) > 30_000) throw new Error(`it moved by ${first - second} ms`);
-      turns.advanceSeconds((second - turns.clock.now()) / 1_000);
+      await turns.advanceSeconds((second - turns.clock.now()) / 1_000);
       await turns.end(other);
       await expectBound(stage.record, gang);
     },
@@ -105,7 +105,7 @@ export const backfillStarts = {
       await expectVerdict(record, gang, { reason: 'Unschedulable', says: [declaredEnds] });
       await expectWarning(record, [`${namespace}/gang`], { reason: 'FailedScheduling', says: [declaredEnds] });
       expectNeverUnschedulable(stage, [late, ...pair]);
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy);
       await expectBound(record, gang);
       return () => expectNeverBound(record, [late, ...pair]);
@@ -121,7 +121,7 @@ export const backfillStarts = {
       await expectBound(stage.record, pods.slice(0, 1));
       if (nodeOf(stage.record, pods[0]!) !== free) throw new Error(`${pods[0]} is not on ${free}`);
       await expectVerdict(stage.record, pods.slice(1), { reason: 'WaitingForTurn' });
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy);
       await expectBound(stage.record, gang);
       return () => expectNeverBound(stage.record, pods.slice(1));

@@ -47,7 +47,7 @@ export const backfillTurns = {
       if (turns.clock.monotonic() > begun + 45_000) throw new Error('it took more than 45 s');
       const again = await turns.expectPredicted('gang', 'Declared');
       if (again !== first) throw new Error(`the predicted start moved by ${again - first} ms`);
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy);
       await expectBound(stage.record, gang);
       return () => {
@@ -85,10 +85,10 @@ export const backfillTurns = {
       await expectVerdict(stage.record, [onY], { reason: 'WaitingForTurn', says: [`reserved for ${namespace}/both`] });
       turns.expectNeverPredicted(third);
       await turns.expectMetric('tutti_backfill_turns_total 2');
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy[1]!);
       await expectBound(stage.record, both);
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy[0]!);
       await expectBound(stage.record, only);
       return () => expectNeverBound(stage.record, third);
@@ -117,7 +117,7 @@ export const backfillTurns = {
       await turns.expectMetric('tutti_backfill_turn_outcomes_total{outcome="displaced"} 1');
       // Node c, which only the gang of low priority had reserved, is free.
       await expectBound(stage.record, [late]);
-      turns.advanceSeconds(600);
+      await turns.advanceSeconds(600);
       await turns.end(busy[0]!);
       await expectBound(stage.record, high);
       return () => expectNeverBound(stage.record, low);
@@ -135,7 +135,7 @@ export const backfillTurns = {
     });
     const behind = await turns.createGang('behind', 2);
     await turns.expectTurn(behind, '2 nodes reserved');
-    turns.advanceSeconds(600);
+    await turns.advanceSeconds(600);
     await turns.end(busy);
     await expectBound(stage.record, behind);
     return () => {

@@ -225,7 +225,7 @@ function declaredMs({ metadata, spec }: WatchedPod): number {
 }
 
 function cpuOf({ spec }: WatchedPod): number {
-  return (spec.containers ?? []).reduce((sum, { resources }) => sum + Number(resources?.requests?.['cpu'] ?? 0), 0);
+  return (spec.containers ?? []).reduce((sum, { resources }) => sum + Number(resources?.requests?.cpu ?? 0), 0);
 }
 
 function time(ms: number): string {
