@@ -71,5 +71,5 @@ test('BF5: a new node brings the start forward', async () => {
   story.core.node({ name: 'c', cpu: 4 });
   await story.pass(40);
   expect(story.verdictOn('big-0')).toContain('01:00Z');
-  expect(story.reserved).toEqual({ 'big-0': 'a', 'big-1': 'c' });
+  expect(Object.values(story.reserved).sort()).toEqual(['a', 'c']);
 });
