@@ -60,3 +60,26 @@ test('a pod that seems to have ended before it started ran for no time', () => {
   story.runTimes.left({ ...story.running({ job: 'j' }, -60), phase: 'Succeeded' });
   expect(story.left(story.running({ job: 'j' }, -10))).toBe(10);
 });
+
+test('a pod that declares a longer run time while it runs still overruns the first one', () => {
+  const story = new Story();
+  const before = story.running({ runtime: '1s', job: 'j' }, 0);
+  const pending = story.build.projectedPod({ runtime: '1s', job: 'j' });
+  story.runTimes.seen(before.uid, before);
+  const after = { ...before, runtimeSeconds: 36_000 };
+  story.runTimes.seen(after.uid, after);
+  expect(story.left(after)).toBe(600);
+  story.clock.advance(minute);
+  expect(story.left(after)).toBe(599);
+  expect(story.overruns).toEqual([before.name]);
+  expect(story.runTimes.endIfStartedNow([pending])).toBe(Infinity);
+});
+
+test('a pod that no longer declares a run time still overruns the first one', () => {
+  const story = new Story();
+  const before = story.running({ runtime: '1s', job: 'j' }, 0);
+  story.runTimes.seen(before.uid, before);
+  story.clock.advance(minute);
+  story.runTimes.left({ ...before, runtimeSeconds: 0, phase: 'Succeeded' });
+  expect(story.overruns).toEqual([before.name]);
+});

@@ -46,6 +46,8 @@ export class RunTimes {
   readonly #histories = new Map<string, History>();
   /** owner -> Clock.monotonic() until which its annotations are ignored */
   readonly #penalties = new Map<string, number>();
+  /** uid of a pod on a node -> the shortest run time in seconds that its annotation has declared there */
+  readonly #promises = new Map<string, number>();
   /** uids of pods on nodes whose overrun was reported */
   readonly #overruns = new Set<string>();
 
@@ -59,8 +61,8 @@ export class RunTimes {
     if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
     const startedAt = pod.startedAt === 0 ? now : pod.startedAt * 1000;
     const declared = this.#declaredEndOf(pod, startedAt);
+    if (declared?.isEnforced !== true) this.#checkPromise(pod, startedAt, now);
     if (declared === undefined) return this.#estimatedEndOf(pod, startedAt, now);
-    if (!declared.isEnforced && now > declared.at + toleranceMs) this.#reportOverrun(pod);
     return endAt(declared.at, now, false);
   }
 
@@ -87,6 +89,16 @@ export class RunTimes {
     if (end === Infinity) return '';
     const jobEnd = this.#jobDeadlineOf(pod);
     return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobEnd === Infinity ? '' : jobEnd}`;
+  }
+
+  /**
+   * `pod`: the pod as it now is on a node; undefined if it is on no node. A later annotation may correct its expected end, but does not excuse
+   * that it runs for longer than it declared at first.
+   */
+  seen(uid: string, pod: Pod | undefined): void {
+    if (pod === undefined) this.#promises.delete(uid);
+    else if (pod.runtimeSeconds > 0)
+      this.#promises.set(uid, Math.min(pod.runtimeSeconds, this.#promises.get(uid) ?? Infinity));
   }
 
   /** The pod has left its node: it has succeeded, failed, or is gone. */
@@ -122,6 +134,11 @@ export class RunTimes {
     if (history === undefined) return unknown;
     const meanMs = (history.last + (history.secondLast ?? history.last)) / 2;
     return endAt(startedAt + meanMs, now, true);
+  }
+
+  #checkPromise(pod: Pod, startedAt: number, now: number): void {
+    const seconds = this.#promises.get(pod.uid) ?? pod.runtimeSeconds;
+    if (seconds > 0 && now > startedAt + seconds * 1000 + toleranceMs) this.#reportOverrun(pod);
   }
 
   #reportOverrun(pod: Pod): void {

@@ -75,3 +75,20 @@ test('BF6: the replacement of a lost member goes before the entity for which its
   await story.pass(2);
   expect(story.nodeOf('started-2')).toBe(node);
 });
+
+test('BF13: a backfilled pod that declares a longer run time afterwards loses its credit', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' });
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  story.pod('sly', { runtime: '1m', job: 'sly' });
+  await story.pass(5);
+  expect(story.nodeOf('sly')).toBe('b');
+  story.core.change('sly', { runtimeSeconds: 36_000 });
+  await story.pass(150);
+  expect(await story.metric('tutti_runtime_overruns_total')).toMatchObject([{ value: 1 }]);
+  story.pod('sly-too', { runtime: '1m', job: 'sly' });
+  await story.pass(10);
+  expect(story.nodeOf('sly-too')).toBeUndefined();
+});

@@ -185,6 +185,9 @@ export class Intake {
       penaltyMs: Math.max(...profiles.all.map((profile) => profiles.reservationsOf(profile)?.overrunPenaltyMs ?? 0)),
       overrun: ({ namespace }) => metrics.backfill.overrun(namespace),
     });
+    this.podSeen.add((uid, pod) =>
+      runTimes.seen(uid, pod !== undefined && cluster.nodeOf(pod) !== undefined ? pod : undefined),
+    );
     this.podLeft.add((pod) => runTimes.left(pod));
     return runTimes;
   }
