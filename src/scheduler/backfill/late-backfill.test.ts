@@ -87,8 +87,11 @@ test('BF13: a backfilled pod that declares a longer run time afterwards loses it
   expect(story.nodeOf('sly')).toBe('b');
   story.core.change('sly', { runtimeSeconds: 36_000 });
   await story.pass(150);
+  // The next prediction notices it.
+  story.core.node({ name: 'c', cpu: 1 });
+  await story.pass(35);
   expect(await story.metric('tutti_runtime_overruns_total')).toMatchObject([{ value: 1 }]);
-  story.pod('sly-too', { runtime: '1m', job: 'sly' });
+  story.pod('sly-too', { cpu: 2, runtime: '1m', job: 'sly' });
   await story.pass(10);
   expect(story.nodeOf('sly-too')).toBeUndefined();
 });
