@@ -73,3 +73,19 @@ test('BF5: a new node brings the start forward', async () => {
   expect(story.verdictOn('big-0')).toContain('01:00Z');
   expect(Object.values(story.reserved).sort()).toEqual(['a', 'c']);
 });
+
+test('BF4: a gang whose minMember changes loses its turn at once, and gets one for what it now needs', async () => {
+  const story = new BackfillStory();
+  for (const name of ['a', 'b', 'c']) {
+    story.core.node({ name, cpu: 4 });
+    story.running(`old-${name}`, name, { cpu: 4, runtime: '30m' });
+  }
+  story.gang('big', 3, { cpu: 4 });
+  await story.pass(70);
+  for (const minMember of [1, 2, 3, 2]) {
+    story.core.group({ name: 'big', minMember });
+    expect(story.reserved).toEqual({});
+    await story.pass(10);
+    expect(Object.keys(story.reserved)).toHaveLength(minMember);
+  }
+});

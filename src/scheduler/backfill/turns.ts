@@ -500,7 +500,7 @@ export class Turns {
     if (turn === undefined) return;
     const { schedulingEntity } = waiting.entity;
     const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
-    if (turn.plan.nominations.length < needed) this.#takeAway(key, 'withdrawn');
+    if (turn.plan.nominations.length !== needed) this.#takeAway(key, 'withdrawn');
   }
 
   #nodeChanged(name: string): void {
