@@ -115,6 +115,17 @@ describe('a binding that is about to be sent', () => {
     expect(withheld(core)).toEqual({ 'red-2': why, 'red-3': why });
   });
 
+  it('is withdrawn for members that replace lost ones if the group starts over', async () => {
+    const core = await joined();
+    core.removePod('red-0');
+    expect(await core.attempt()).toBe('planned');
+    core.removePod('red-1');
+    core.pod({ name: 'red-3', group: 'red', cpu: 1 });
+    await core.attempt();
+    const why = 'PodGroup default/red starts over, and its minMember members start together';
+    expect(withheld(core)['red-2']).toBe(why);
+  });
+
   it('is withdrawn for a member beyond minMember if the group is deleted or recreated', async () => {
     const core = await joined();
     expect(await core.attempt()).toBe('planned');

@@ -7,8 +7,8 @@ import type { BindingPlan, NodeAssignment } from './binding-plan.ts';
 
 /**
  * Returns why an assignment no longer matches its plan, or undefined if it still does. The pod must exist and be assumed on its node, and its
- * group must be the one that it was planned for. That also holds for a member beyond the quorum, which is planned alone and only while the
- * group is started. A group that has not started needs at least minMember bound or planned members, so that no member is bound and left alone.
+ * group must be the one that it was planned for. A plan for a started group, and for a member beyond the quorum, holds only while the group is
+ * started. A group that has not started needs at least minMember bound or planned members, so that no member is bound and left alone.
  * `failed`: failed assignments that the cluster cache may still count as planned.
  */
 export function stillHolds(
@@ -16,8 +16,9 @@ export function stillHolds(
   {
     gang,
     groupSpec,
+    startsGang,
     profile,
-  }: Pick<BindingPlan, 'gang' | 'groupSpec'> & { readonly profile: Pick<Profile, 'gangPolicy'> },
+  }: Pick<BindingPlan, 'gang' | 'groupSpec' | 'startsGang'> & { readonly profile: Pick<Profile, 'gangPolicy'> },
   { pod, nodeName }: Pick<NodeAssignment, 'pod' | 'nodeName'>,
   failed: Iterable<Pick<NodeAssignment, 'pod'>> = [],
 ): Status | undefined {
@@ -38,7 +39,8 @@ export function stillHolds(
   if (spec === undefined) return rejected(`PodGroup ${key} was deleted`);
   if (spec.uid !== groupSpec?.uid) return rejected(`PodGroup ${key} was deleted and recreated`);
   if (started) return undefined;
-  if (gang === undefined) return rejected(`PodGroup ${key} starts over, and its minMember members start together`);
+  // Otherwise another plan would count on this one, which does not wait for it.
+  if (!startsGang) return rejected(`PodGroup ${key} starts over, and its minMember members start together`);
   const counted = (group?.counted ?? 0) - countPlanned(failed, group);
   if (counted >= spec.minMember) return undefined;
   return rejected(`PodGroup ${key} has only ${counted} of the ${spec.minMember} members it needs bound or planned`);

@@ -103,7 +103,7 @@ describe('while an attempt is paused', () => {
     addGang(core);
     await core.attempt();
     const gang = core.harness.cluster.gang('default/red')!;
-    const bindingTerms = { gang, groupSpec: gang.spec, profile: core.harness.core.profiles.all[0]! };
+    const bindingTerms = { gang, groupSpec: gang.spec, startsGang: true, profile: core.harness.core.profiles.all[0]! };
     // Two members fail. The others are still being bound while the gang is planned again.
     core.binds[0]!.binding.mayBeSent!();
     for (const { binding } of [...core.binds].slice(0, 2)) await core.reject(binding.name, 'no');
