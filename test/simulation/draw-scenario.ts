@@ -41,7 +41,7 @@ export function drawScenario(seed: number): Scenario {
     .map((group) => (reservations === undefined ? group : drawRunTimes(lines, group)));
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
-  const isCalm = dice.chance(0.08);
+  const isCalm = dice.chance(0.08) || line?.isAlone === true;
   const drawn = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
   const torn = drawn ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
   const more = new Dice(mix(seed, 39));

@@ -5,6 +5,8 @@ import type { GroupPlan, MemberPlan, NodePlan, Recreation, ReservationsPlan, Ste
 export interface Line {
   readonly nodes: readonly NodePlan[];
   readonly steps: readonly Step[];
+  /** Nothing else happens: most excuses for a late start do not apply. */
+  readonly isAlone: boolean;
 }
 
 const zone = 'line';
@@ -94,7 +96,7 @@ export function drawLine(dice: Dice): Line {
     const pod: MemberPlan = { milliCpu: 500, mebibytes: 64, zone, ...drawRunTime(dice, dice.int(2_000, 10_000)) };
     steps.push({ at: comesAt, kind: 'create-pod', name: `small-${i}`, pod, priority: dice.pick([0, 0, 0, 0, 100]) });
   }
-  return { nodes, steps: [...steps, ...drawDisturbances(dice, bigAt, nodes)] };
+  return { nodes, steps: [...steps, ...drawDisturbances(dice, bigAt, nodes)], isAlone: dice.chance(0.5) };
 }
 
 function drawFillers(dice: Dice, at: number, capacity: number): Step[] {
@@ -138,7 +140,9 @@ function drawDisturbances(dice: Dice, bigAt: number, nodes: readonly NodePlan[])
   const forMs = dice.int(2_000, 10_000);
   const member = dice.int(0, 3);
   if (dice.chance(0.4)) return [];
-  switch (dice.int(0, 10)) {
+  switch (dice.int(-2, 10)) {
+    case -2:
+    case -1:
     case 0:
       return [{ at: soon(), kind: 'delete-group', group: 'big', withMembers: dice.chance(0.7) }];
     case 1:
