@@ -18,7 +18,7 @@ export interface TurnCourse {
 }
 
 /** Bindings that were planned before the turn are sent until then. */
-export const planTakesMs = 12_000;
+const planTakesMs = 12_000;
 
 /** A pod while it is on a node. */
 interface Stay {

@@ -7,13 +7,15 @@ import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 import { aheadMs, entityOf, readyTimes, turnOf, turnsIn } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
-import { delayOf, hasStarted, latestEndFor, planTakesMs } from './turn-bound.ts';
+import { delayOf, hasStarted, latestEndFor } from './turn-bound.ts';
 import type { TurnCourse } from './turn-bound.ts';
 
 /** How long after the last end an entity starts at the latest. */
 const boundMs = 45_000;
 /** Time until an entity that has lost its turn no longer shows it: an attempt after the longest back-off, and the write. */
 const shownMs = 20_000;
+/** What has happened this long before a turn is known to the scheduler when it gives the turn, unless a fault strikes. */
+const receivedMs = 4_000;
 /** A node starts a pod this long after its Binding at the latest, and the API shows times in whole seconds. */
 const roundedMs = 3_000;
 
@@ -203,8 +205,8 @@ export class TurnChecker implements Checker {
     if ((startedAt ?? now()) <= latest) return undefined;
     const excuse =
       this.#options.isUnclear() ??
-      (promptFrom() > since - planTakesMs ? 'faults strike' : undefined) ??
-      delayOf(record, course, since - planTakesMs, startedAt ?? now()) ??
+      (promptFrom() > since ? 'faults strike' : undefined) ??
+      delayOf(record, course, since - receivedMs, startedAt ?? now()) ??
       (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined);
     if (excuse !== undefined) {
       excused(`a turn came late: ${excuse}`);
