@@ -46,6 +46,8 @@ export class TurnChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #options: TurnCheckerOptions;
   readonly #courses: TurnCourse[] = [];
+  /** entity that has not started since its latest turn -> that turn */
+  readonly #waiting = new Map<string, TurnCourse>();
   /** entity -> its present turn */
   readonly #present = new Map<string, TurnCourse>();
   /** Time from which on more entities show a turn than there are pools. */
@@ -63,7 +65,7 @@ export class TurnChecker implements Checker {
     const before = previous && plainPod(previous);
     const hasTurn = pod.predicted !== undefined || before?.predicted !== undefined;
     for (const entity of new Set([entityOf(pod), entityOf(before ?? pod)])) {
-      if (hasTurn || this.#present.has(entity)) this.#look(entity);
+      if (hasTurn || this.#waiting.has(entity)) this.#look(entity);
     }
     this.#countShown();
     const isBound = type === 'MODIFIED' && pod.node !== '' && before?.node === '' && by !== 'world';
@@ -100,10 +102,15 @@ export class TurnChecker implements Checker {
       course = { entity, since: now(), confidence, priority: turn.priority, startedAt: undefined, endedAt: undefined };
       this.#courses.push(course);
       this.#present.set(entity, course);
+      this.#waiting.set(entity, course);
     }
-    if (course === undefined) return;
-    if (hasStarted(record, entity)) course.startedAt ??= now();
-    if (turn !== undefined) return;
+    // The member that shows the turn may be bound before the last one of the quorum.
+    const waiting = this.#waiting.get(entity);
+    if (waiting !== undefined && hasStarted(record, entity)) {
+      waiting.startedAt = now();
+      this.#waiting.delete(entity);
+    }
+    if (turn !== undefined || course === undefined) return;
     course.endedAt = now();
     this.#present.delete(entity);
   }
