@@ -63,7 +63,7 @@ export class WaitingEntity {
     this.#failure = undefined;
   }
 
-  /** Records that the pools that were tried, of so many that were open, will not have enough capacity. `closed`: those that were not open. */
+  /** Records that the pools that were tried will not have enough capacity. `open`: number of open pools; `closed`: those that were not open. */
   failed(now: number, open: number, closed: readonly string[]): void {
     const { tried: before = 0, count: rounds = 0 } = this.#failure ?? {};
     const tried = (before < open ? before : 0) + maxPools;
