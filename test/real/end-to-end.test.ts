@@ -7,6 +7,7 @@ import { killedAmongManyGangs, killedAndCapacityLost, killedInMidGang } from './
 import { fullCluster } from './crowds.ts';
 import { apiServerAway, historyForgotten } from './outages.ts';
 import { leaderFrozen, leaderKilledAndLeaderEnded } from './takeovers.ts';
+import { turnAfterLeaderChange } from './turns.ts';
 import { openPlaneWithoutWatchCache } from './without-watch-cache.ts';
 
 const alone = await provideForSuite('Tutti end to end', ['etcd', 'kube-apiserver']);
@@ -64,6 +65,9 @@ describe('Tutti on a real API server', () => {
 
     it('a leader that was frozen writes nothing when it resumes', () =>
       leaderFrozen(plane(), { lease: 5, renew: 3, retry: 1 }));
+
+    it('BF7 - another replica gives the turn to the same gang after the leader is killed', () =>
+      turnAfterLeaderChange(plane(), { lease: 5, renew: 3, retry: 1 }));
   });
 
   describe.skipIf(withPeer.state === 'missing')('next to kube-scheduler', () => {

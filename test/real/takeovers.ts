@@ -83,7 +83,8 @@ export function leaderFrozen(plane: RealPlane, times: ElectionTimes): Promise<vo
   });
 }
 
-function electionFlags({ stage }: Setting, { lease, renew, retry }: ElectionTimes): string[] {
+/** Returns the flags of replicas that elect a leader with a Lease of the stage. */
+export function electionFlags({ stage }: Setting, { lease, renew, retry }: ElectionTimes): string[] {
   return [
     `--leader-elect-lease-duration=${lease}s`,
     `--leader-elect-renew-deadline=${renew}s`,
