@@ -16,6 +16,7 @@ import { openRealPlane } from '../test/planes/real/real-plane.ts';
 import type { RealPlane } from '../test/planes/real/real-plane.ts';
 import { JobLoad } from '../test/real/backfill/job-load.ts';
 import { MemoryReadings } from '../test/real/backfill/memory-readings.ts';
+import type { MemoryReading } from '../test/real/backfill/memory-readings.ts';
 import { TurnJudge } from '../test/real/backfill/turn-judge.ts';
 import type { Turn } from '../test/real/backfill/turn-judge.ts';
 import { Installation } from '../test/real/installation.ts';
@@ -32,6 +33,10 @@ const cpuPerNode = 8;
 const reserveAfterSeconds = 5;
 /** Time between two readings of the memory. */
 const readEveryMs = 30_000;
+/** How long the last Jobs may take to start and end. */
+const drainMs = 1_800_000;
+/** A scheduler collects its garbage after half a minute without work. */
+const idleMs = 120_000;
 
 const flags = new Command('soak:backfill')
   .description('Load a cluster with Jobs of known run times on a real API server, and check when each of them starts.')
@@ -76,6 +81,7 @@ async function soak(on: RealPlane): Promise<readonly string[]> {
   const allowed = '--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics';
   const scheduler = await tutti.startScheduler({
     parameters: ['--config', config, '--secure-port', String(port), allowed],
+    savesMemory: true,
   });
   await tutti.startController();
 
@@ -91,30 +97,39 @@ async function soak(on: RealPlane): Promise<readonly string[]> {
   });
   const memory = new MemoryReadings(scheduler.pid!, port!);
   const startedAt = Date.now();
-  const endsAt = startedAt + minutes * 60_000;
   let readAt = 0;
   let shown = 0;
+  const watchUntil = async (isOver: () => boolean): Promise<void> => {
+    while (!isOver()) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      judge.tick(Date.now());
+      const started = judge.turns.filter((turn) => turn.startedAt !== undefined);
+      for (const turn of started.slice(shown)) console.log(lineOf(turn));
+      shown = started.length;
+      const failure = pods.failure ?? groups.failure;
+      if (failure !== undefined) throw failure;
+      if (Date.now() < readAt + readEveryMs) continue;
+      readAt = Date.now();
+      const { residentMb, heapMb } = await memory.read();
+      console.log(
+        `${Math.round((readAt - startedAt) / 1000)} s: resident ${residentMb.toFixed(0)} MB, heap ${heapMb.toFixed(0)} MB, ` +
+          `${jobs.created} jobs (${jobs.held} late), ${judge.waiting} wait, ${judge.turns.length} turns, ${judge.problems.length} problems`,
+      );
+    }
+  };
+  const before = await memory.read();
   jobs.start();
-  while (Date.now() < endsAt) {
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    judge.tick(Date.now());
-    const started = judge.turns.filter((turn) => turn.startedAt !== undefined);
-    for (const turn of started.slice(shown)) console.log(lineOf(turn));
-    shown = started.length;
-    if (Date.now() < readAt + readEveryMs) continue;
-    readAt = Date.now();
-    const { residentMb, heapMb } = await memory.read();
-    const elapsed = Math.round((readAt - startedAt) / 1000);
-    console.log(
-      `${elapsed} s: resident ${residentMb.toFixed(0)} MB, heap ${heapMb.toFixed(0)} MB, ${jobs.created} jobs (${jobs.held} late), ` +
-        `${judge.waiting} wait, ${judge.turns.length} turns, ${judge.problems.length} problems`,
-    );
-    const failure = pods.failure ?? groups.failure;
-    if (failure !== undefined) throw failure;
-  }
+  await watchUntil(() => Date.now() >= startedAt + minutes * 60_000);
   await jobs.stop();
+  const elapsedMs = Date.now() - startedAt;
+  const usage = judge.usedCpuMs(Date.now()) / (elapsedMs * nodes * cpuPerNode);
+  const underLoad = [...memory.all];
+  const endedAt = Date.now();
+  await watchUntil(() => pods.current.size === 0 || Date.now() >= endedAt + drainMs);
   judge.end(Date.now());
-  report(judge, memory, jobs, Date.now() - startedAt);
+  const idleAt = Date.now();
+  await watchUntil(() => Date.now() >= idleAt + idleMs);
+  report({ judge, jobs, usage, before, underLoad, after: await memory.read() });
   await Promise.all([pods.close(), groups.close()]);
   return [...judge.problems, ...(await tutti.stop())];
 }
@@ -143,50 +158,68 @@ function lineOf({ entity, pods, readyAt, at, predicted, latestEnd, startedAt, bo
   );
 }
 
-function report(judge: TurnJudge, memory: MemoryReadings, jobs: JobLoad, elapsedMs: number): void {
+interface Outcome {
+  readonly judge: TurnJudge;
+  readonly jobs: JobLoad;
+  /** Used CPU time as a share of all. */
+  readonly usage: number;
+  readonly before: MemoryReading;
+  readonly underLoad: readonly MemoryReading[];
+  readonly after: MemoryReading;
+}
+
+function report({ judge, jobs, usage, before, underLoad, after }: Outcome): void {
   const started = judge.turns.flatMap((turn) =>
     turn.startedAt === undefined ? [] : [{ ...turn, startedAt: turn.startedAt }],
   );
-  const predicted = started.filter((turn) => turn.predicted !== undefined);
-  const seconds = (values: readonly number[], share: number): string => {
-    const sorted = [...values].sort((a, b) => a - b);
-    return sorted.length === 0 ? '-' : `${(sorted[Math.floor(share * (sorted.length - 1))]! / 1000).toFixed(1)} s`;
-  };
-  const after = predicted.map((turn) => turn.startedAt - turn.predicted!);
-  const left = started.map((turn) => turn.bound - turn.startedAt);
-  const waitOf = (least: number, most: number, share: number): string =>
-    seconds(
-      judge.waits.flatMap(({ size, ms }) => (size >= least && size <= most ? [ms] : [])),
-      share,
+  const late = started.flatMap(({ startedAt, predicted }) => (predicted === undefined ? [] : [startedAt - predicted]));
+  const waits = (least: number, most: number): string =>
+    spread(judge.waits.flatMap(({ size, ms }) => (size >= least && size <= most ? [ms] : [])));
+  const quarter = (index: number): string => {
+    const part = underLoad.slice(
+      Math.floor((underLoad.length * index) / 4),
+      Math.ceil((underLoad.length * (index + 1)) / 4),
     );
-  const memoryIn = (from: number, to: number): string => {
-    const part = memory.all.slice(Math.floor(from * memory.all.length), Math.ceil(to * memory.all.length));
-    const median = (values: readonly number[]): number =>
-      values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-    return part.length === 0
-      ? '-'
-      : `${median(part.map((each) => each.residentMb)).toFixed(0)} MB resident, ${median(part.map((each) => each.heapMb)).toFixed(0)} MB heap`;
+    const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+    return shown({
+      residentMb: median(part.map(({ residentMb }) => residentMb)),
+      heapMb: median(part.map(({ heapMb }) => heapMb)),
+    });
   };
   console.table({
     'jobs created': jobs.created,
     'jobs created late, because 100 others waited': jobs.held,
-    'CPU time of pods that ended, % of all': ((100 * judge.usedCpuMs) / (elapsedMs * flags.nodes * cpuPerNode)).toFixed(
-      1,
-    ),
+    'used CPU time, %': (100 * usage).toFixed(1),
     turns: judge.turns.length,
     'turns that ended in a start': started.length,
-    'started after the first prediction': after.filter((ms) => ms > 0).length,
-    'start minus first prediction: median, 99 %, maximum': [0.5, 0.99, 1]
-      .map((share) => seconds(after, share))
-      .join(', '),
-    'time left until the bound, minimum': seconds(left, 0),
-    'wait of single pods: median, 99 %, maximum': [0.5, 0.99, 1].map((share) => waitOf(1, 1, share)).join(', '),
-    'wait of gangs of 2-7: median, 99 %, maximum': [0.5, 0.99, 1].map((share) => waitOf(2, 7, share)).join(', '),
-    'wait of gangs of 8-16: median, 99 %, maximum': [0.5, 0.99, 1].map((share) => waitOf(8, 16, share)).join(', '),
+    'starts after the first prediction': late.filter((ms) => ms > 0).length,
+    'start minus first prediction': spread(late),
+    'time left until the bound': spread(started.map(({ bound, startedAt }) => bound - startedAt)),
+    'wait of single pods': waits(1, 1),
+    'wait of gangs of 2 to 7': waits(2, 7),
+    'wait of gangs of 8 to 16': waits(8, 16),
     'first in order without a turn, at most': `${(judge.longestFirstMs / 1000).toFixed(0)} s`,
     'pods that ran for longer than declared': judge.overruns,
-    'memory of the scheduler, second quarter': memoryIn(0.25, 0.5),
-    'memory of the scheduler, last quarter': memoryIn(0.75, 1),
+    'memory of the scheduler before the load': shown(before),
+    'first quarter of the load, median': quarter(0),
+    'second quarter': quarter(1),
+    'third quarter': quarter(2),
+    'last quarter': quarter(3),
+    'idle after the load': shown(after),
     'starts after the bound, and other problems': judge.problems.length,
   });
+}
+
+/** Returns minimum, median, 99th percentile and maximum of these milliseconds. */
+function spread(values: readonly number[]): string {
+  if (values.length === 0) return 'none';
+  const sorted = values.toSorted((a, b) => a - b);
+  const [min, median, p99, max] = [0, 0.5, 0.99, 1].map(
+    (share) => `${(sorted[Math.floor(share * (sorted.length - 1))]! / 1000).toFixed(1)} s`,
+  );
+  return `${min} to ${max}, median ${median}, 99 % ${p99}`;
+}
+
+function shown({ residentMb, heapMb }: MemoryReading): string {
+  return `${residentMb.toFixed(0)} MB resident, ${heapMb.toFixed(0)} MB heap`;
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { TestProcess, tuttiPath } from '../../src/cli/testing/test-process.ts';
 import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 
@@ -13,6 +13,8 @@ export interface ProcessOptions {
   readonly election?: readonly string[];
   /** Other flags. */
   readonly parameters?: readonly string[];
+  /** Runs it with the Node flags that save memory, as users do. Default: false. */
+  readonly savesMemory?: boolean;
 }
 
 /** Tutti as an operator runs it on a plane: `tutti scheduler` and `tutti controller`, each as a separate process. */
@@ -83,9 +85,13 @@ export class Installation {
   }
 
   async #start(command: 'scheduler' | 'controller', options: ProcessOptions): Promise<TestProcess> {
-    const { through, election = ['--leader-elect=false'], parameters = [] } = options;
+    const { through, election = ['--leader-elect=false'], parameters = [], savesMemory = false } = options;
     const kubeconfig = through === undefined ? this.#plane.kubeconfigPath : await this.#kubeconfigFor(through);
-    const process = new TestProcess([command, '--kubeconfig', kubeconfig, ...serverFlags, ...election, ...parameters]);
+    const process = new TestProcess(
+      [command, '--kubeconfig', kubeconfig, ...serverFlags, ...election, ...parameters],
+      // The first line of the program has these flags.
+      savesMemory ? { program: [tuttiPath()] } : {},
+    );
     this.#processes.push(process);
     return process;
   }

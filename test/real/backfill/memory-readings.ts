@@ -1,19 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 
+/** In MB of 2^20 bytes; the heap includes garbage. */
+export interface MemoryReading {
+  readonly residentMb: number;
+  readonly heapMb: number;
+}
+
 /** Memory of a scheduler over time. Linux only. */
 export class MemoryReadings {
   readonly #pid: number;
   readonly #url: string;
   readonly #agent = new Agent({ connect: { rejectUnauthorized: false } });
-  readonly all: { readonly residentMb: number; readonly heapMb: number }[] = [];
+  readonly all: MemoryReading[] = [];
 
   constructor(pid: number, port: number) {
     this.#pid = pid;
     this.#url = `https://127.0.0.1:${port}/metrics`;
   }
 
-  async read(): Promise<{ readonly residentMb: number; readonly heapMb: number }> {
+  async read(): Promise<MemoryReading> {
     const status = await readFile(`/proc/${this.#pid}/status`, 'utf8');
     const residentMb = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
     const { body, statusCode } = await request(this.#url, { dispatcher: this.#agent });

@@ -81,7 +81,8 @@ describe('TurnJudge', () => {
     bind(judge, 170_000);
     expect(judge.problems).toEqual([]);
     expect(judge.overruns).toBe(1);
-    expect(judge.usedCpuMs).toBe(260_000);
+    // Pod b, the gang and the pod that has ended.
+    expect(judge.usedCpuMs(171_000)).toBe(2 * 171_000 + 2 * 2 * 1_000 + 2 * 130_000);
   });
 
   it('reports an entity that is first in order and gets no turn', () => {

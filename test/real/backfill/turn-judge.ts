@@ -26,6 +26,7 @@ export interface Turn {
 }
 
 interface RunningPod {
+  readonly cpu: number;
   readonly startedAt: number;
   readonly declaredEnd: number;
   endedAt: number | undefined;
@@ -98,9 +99,11 @@ export class TurnJudge {
     return this.#waits;
   }
 
-  /** CPU time of pods on nodes, from their start to their end, in milliseconds. */
-  get usedCpuMs(): number {
-    return this.#usedCpuMs;
+  /** CPU time of pods on nodes until now, in milliseconds. */
+  usedCpuMs(now: number): number {
+    let sum = this.#usedCpuMs;
+    for (const running of this.#running()) sum += running.cpu * (now - running.startedAt);
+    return sum;
   }
 
   /** A watch showed this at `now`. */
@@ -113,13 +116,13 @@ export class TurnJudge {
     const hasEnded = type === 'DELETED' || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     const { nodeName = '' } = pod.spec;
     if (nodeName !== '' && known.running === undefined) {
-      known.running = { startedAt: now, declaredEnd: now + declaredMs(pod), endedAt: undefined };
+      known.running = { cpu: cpuOf(pod), startedAt: now, declaredEnd: now + declaredMs(pod), endedAt: undefined };
       if (++entity.bound === entity.size) this.#start(entity, now);
     }
     if (hasEnded && known.running !== undefined && known.running.endedAt === undefined) {
       known.running.endedAt = now;
       if (now > known.running.declaredEnd) this.#overruns++;
-      this.#usedCpuMs += cpuOf(pod) * (now - known.running.startedAt);
+      this.#usedCpuMs += known.running.cpu * (now - known.running.startedAt);
     }
     if (type !== 'DELETED') return;
     this.#pods.delete(uid);
@@ -172,11 +175,14 @@ export class TurnJudge {
     const condition = status?.conditions?.find(({ type }) => type === 'tutti.dev/PredictedStart');
     if (condition?.status !== 'True') return;
     const { message = '' } = condition;
-    const running = [...this.#pods.values()].flatMap((pod) =>
-      pod.running !== undefined && pod.running.endedAt === undefined ? [pod.running] : [],
-    );
-    entity.turn = { at: now, predicted: message === '' ? undefined : Date.parse(message), running };
+    entity.turn = { at: now, predicted: message === '' ? undefined : Date.parse(message), running: this.#running() };
     this.#open.add(entity);
+  }
+
+  #running(): RunningPod[] {
+    return [...this.#pods.values()].flatMap(({ running }) =>
+      running !== undefined && running.endedAt === undefined ? [running] : [],
+    );
   }
 
   #start(entity: Entity, now: number): void {
