@@ -63,12 +63,12 @@ interface Ending extends ExpectedEnd {
 
 /** How many pods can be read at the cost of one node check. */
 const podsPerCheck = 8;
-/** How many pods can be sorted, or grouped, at the cost of one node check. */
-const podsSortedPerCheck = 2;
+/** How many pods can be grouped by node at the cost of one node check. */
+const podsGroupedPerCheck = 2;
 /** Number of pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 250;
 /** Work of taking out one pod or putting it back, in node checks. */
-const workPerPod = 3;
+const workPerPod = 6;
 
 /**
  * Finds out when an entity that does not fit now could start at the latest. Every answer is proved by a plan: the whole entity fits once these
@@ -86,18 +86,15 @@ export class StartSearch {
    * in steps. Until it ends or is abandoned, nothing else may change the cluster cache; then the cache is as before.
    */
   *earliest(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
-    const endings = (yield* this.#pods(request, budget)).filter(({ at }) => at < Infinity);
-    if (endings.length === 0) return undefined;
-    const steps = byTime(endings);
-    budget.spend(endings.length / podsSortedPerCheck);
-    if (budget.isDue) yield;
+    const steps = yield* byTime(yield* this.#pods(request, budget), budget);
+    if (steps.length === 0) return undefined;
     const trial = this.#trial(request, budget);
     try {
       const found = yield* trial.fewest(steps);
       if (found === undefined) return undefined;
       const ended = steps.slice(0, found.count).flat();
       const blocking = inTheWay(ended, found.nominations);
-      const startsAt = ended.at(-1)!.at;
+      const startsAt = steps[found.count - 1]!.reduce((latest, { at }) => Math.max(latest, at), 0);
       return {
         nominations: found.nominations,
         startsAt,
@@ -225,7 +222,7 @@ class Trial {
     const { budget } = this.#options;
     // Pods of one node together: its contents are then computed once.
     const byNode = [...Map.groupBy(endings, ({ nodeName }) => nodeName).values()].flat();
-    budget.spend(endings.length / podsSortedPerCheck);
+    budget.spend(endings.length / podsGroupedPerCheck);
     if (budget.isDue) yield;
     const savepoints: Savepoint[] = [];
     for (let start = 0; start < byNode.length; start += takenOutAtATime) {
@@ -247,10 +244,20 @@ class Trial {
   }
 }
 
-/** Returns the endings grouped by second, in order. */
-function byTime(endings: readonly Ending[]): readonly (readonly Ending[])[] {
-  const ordered = [...endings].sort((a, b) => a.at - b.at || (a.pod.uid < b.pod.uid ? -1 : 1));
-  return [...Map.groupBy(ordered, ({ at }) => Math.ceil(at / 1000)).values()];
+/** Returns the known endings grouped by second, in order of the seconds. */
+function* byTime(endings: readonly Ending[], budget: WorkBudget): Yielding<readonly (readonly Ending[])[]> {
+  /** second -> its endings */
+  const bySecond = new Map<number, Ending[]>();
+  for (const ending of endings) {
+    budget.spend(1 / podsGroupedPerCheck);
+    if (budget.isDue) yield;
+    if (ending.at === Infinity) continue;
+    const second = Math.ceil(ending.at / 1000);
+    const known = bySecond.get(second);
+    if (known === undefined) bySecond.set(second, [ending]);
+    else known.push(ending);
+  }
+  return Array.from(Float64Array.from(bySecond.keys()).sort(), (second) => bySecond.get(second)!);
 }
 
 /**
