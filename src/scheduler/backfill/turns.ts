@@ -1,17 +1,15 @@
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
-import { Heap } from '../../base/heap.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { ReservationPlan } from '../../cluster/reservation.ts';
-import type { ReservationsConfiguration } from '../../config/scheduler-configuration.ts';
+import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { BackfillMetrics } from '../metrics/backfill-metrics.ts';
@@ -22,14 +20,13 @@ import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
 import { Pools } from './pools.ts';
 import type { Pool } from './pools.ts';
-import type { RunTimes } from '../../cluster/run-times.ts';
 import { StartSearch } from './start-search.ts';
 import type { StartRequest } from './start-search.ts';
 import { Turn } from './turn.ts';
 import type { PredictedTurn, TurnEnd } from './turn.ts';
+import { TurnOrder } from './turn-order.ts';
 import { TurnPrediction } from './turn-prediction.ts';
 import { waitsBehind } from './turn-texts.ts';
-import { WaitingEntity } from './waiting-entity.ts';
 
 export interface TurnsOptions {
   readonly intake: Intake;
@@ -46,12 +43,8 @@ export interface TurnRequest extends Pick<StartRequest, 'profile' | 'demand' | '
 
 /** Minimum time between two predictions for one entity. */
 const predictEveryMs = 30_000;
-/** Minimum time between two searches through the waiting entities. */
-const chooseEveryMs = 1_000;
 /** A start that moves by less wakes no pod. */
 const minMoveMs = 1_000;
-/** How long no other entity is tried after a prediction for one has failed: most of those behind it are like it. */
-const pauseMs = 10_000;
 
 /**
  * Makes the turn of a large entity come: for the first one in queue order that waits for capacity, it reserves the capacity that other pods
@@ -64,25 +57,15 @@ export class Turns {
   readonly #options: TurnsOptions;
   readonly #prediction: TurnPrediction;
   readonly #pools: Pools;
-  /** entity -> what is known of it while it waits for capacity */
-  readonly #waiting = new Map<EntityKey, WaitingEntity>();
+  readonly #order: TurnOrder;
   /** entity -> its turn */
   readonly #turns = new Map<EntityKey, Turn>();
   /** plan -> the turn that it is of */
   readonly #byPlan = new Map<ReservationPlan, Turn>();
   /** uid of a pod with a reservation -> the pod as it was planned, and the turn */
   readonly #byMember = new Map<string, { readonly pod: Pod; readonly turn: Turn }>();
-  /** Entities whose next attempt predicts. */
-  readonly #due = new Set<EntityKey>();
   /** entity with a turn, due when its prediction may be outdated */
   readonly #refreshes: DueTimes<EntityKey>;
-  /** Due when turns may be given to other entities. */
-  readonly #choices: DueTimes<'choice'>;
-  readonly #inOrder = (a: QueuedEntity, b: QueuedEntity): number =>
-    this.#options.intake.queue.goesFirst(a, b) ? -1 : 1;
-  #chosenAt = -Infinity;
-  /** Clock.monotonic() before which no entity gets a turn, because a prediction has failed. */
-  #pausedUntil = -Infinity;
   /** Number of changes of nodes and pods that can change a prediction. */
   #changes = 0;
 
@@ -93,8 +76,10 @@ export class Turns {
     const search = new StartSearch({ cluster, planner, endOf: (pod) => runTimes.endOf(pod) });
     this.#prediction = new TurnPrediction({ search, profiles, clock });
     this.#pools = new Pools(cluster, profiles.poolLabel);
+    const { queue } = intake;
+    const [pools, turns] = [this.#pools, this.#turns];
+    this.#order = new TurnOrder({ queue, clock, pools, turns, left: (key) => this.left(key) });
     this.#refreshes = new DueTimes(clock, (key) => this.#refresh(key));
-    this.#choices = new DueTimes(clock, () => this.#choose());
     intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
     intake.removed.add((key) => this.left(key));
     intake.groupSeen.add((key) => this.#entitySeen(`gang/${key}`));
@@ -103,7 +88,7 @@ export class Turns {
 
   stop(): void {
     this.#refreshes.stop();
-    this.#choices.stop();
+    this.#order.stop();
   }
 
   /**
@@ -116,7 +101,8 @@ export class Turns {
     const ownNodes = this.#ownNodes(demand);
     let end: number | undefined;
     const isIgnored = (turn: Turn): boolean => {
-      if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#isBehind(turn, entity)) return true;
+      if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#order.isBehind(turn, entity))
+        return true;
       end ??= this.#options.runTimes.endIfStartedNow(demand.members);
       return end <= turn.future.from;
     };
@@ -141,19 +127,14 @@ export class Turns {
 
   /** Returns whether the entity's next attempt is for the sake of a prediction. */
   isDue(key: EntityKey): boolean {
-    return this.#due.has(key);
+    return this.#order.isDue(key);
   }
 
   /** Returns whether a prediction must follow now that the entity was rejected: it is its turn, or its prediction may be outdated. */
   mayPredict(entity: QueuedEntity, profile: Profile): boolean {
-    if (this.#due.has(entity.key)) return true;
+    if (this.#order.isDue(entity.key)) return true;
     const settings = this.#options.intake.profiles.reservationsOf(profile);
-    if (settings === undefined || this.#turns.has(entity.key)) return false;
-    const { clock } = this.#options.intake;
-    // Entities that wait may be ahead of this one.
-    if (this.#choices.dueAt('choice') <= clock.monotonic() + chooseEveryMs) return false;
-    if (clock.monotonic() < this.#pausedUntil) return false;
-    return this.#isReady(this.#waitingEntity(entity, settings)) && this.#isNext(entity);
+    return settings !== undefined && !this.#turns.has(entity.key) && this.#order.isFirst(entity, settings);
   }
 
   /** Finds capacity for an entity that does not fit now. Undefined: no pool will have enough. Runs in steps. */
@@ -163,13 +144,13 @@ export class Turns {
     const settings = profiles.reservationsOf(request.profile)!;
     const ignoresReservationOf = (uid: string): boolean => {
       const turn = this.#turnOfPlan(cluster.reservationOf(uid)?.plan);
-      return turn !== undefined && (turn.key === entity.key || this.#isBehind(turn, entity));
+      return turn !== undefined && (turn.key === entity.key || this.#order.isBehind(turn, entity));
     };
     const before = this.#turns.get(entity.key);
-    const open = this.#openTo(entity);
+    const open = this.#order.openTo(entity);
     const isOwn = ({ name }: Pool): boolean => name === before?.pool;
     const others = open.filter((pool) => !isOwn(pool));
-    const pools = [...open.filter(isOwn), ...this.#waitingEntity(entity, settings).poolsToTry(others)];
+    const pools = [...open.filter(isOwn), ...this.#order.waitingEntity(entity, settings).poolsToTry(others)];
     return yield* this.#prediction.steps({ ...request, before, pools, ignoresReservationOf }, budget);
   }
 
@@ -227,31 +208,25 @@ export class Turns {
       this.left(entity.key);
       return;
     }
-    const { clock } = this.#options.intake;
-    const waiting = this.#waitingEntity(entity, settings);
-    this.#waiting.set(entity.key, waiting);
+    const waiting = this.#order.add(entity, settings);
     if (predicted !== undefined) {
-      this.#due.delete(entity.key);
+      this.#order.endDue(entity.key);
       if (predicted.turn === undefined) {
-        this.#pausedUntil = clock.monotonic() + pauseMs;
-        waiting.failed(clock.now(), this.#openTo(entity).length, this.#closedTo(entity));
         this.#end(entity.key, 'withdrawn');
-        this.#chooseAt(0);
+        this.#order.failed(waiting);
       } else {
         waiting.succeeded();
         this.#give(entity, predicted.turn);
       }
     }
     // Otherwise it is considered when an entity ahead of it has lost its turn.
-    if (!this.#turns.has(entity.key) && this.#isNext(entity)) this.#chooseAt(waiting.notBefore);
+    if (!this.#turns.has(entity.key) && this.#order.isNext(entity)) this.#order.chooseAt(waiting.notBefore);
   }
 
   /** The entity waits for capacity no longer: it left the queue, or it waits for something else. */
   left(key: EntityKey): void {
-    const wasDue = this.#due.delete(key);
-    this.#waiting.delete(key);
+    this.#order.remove(key);
     this.#end(key, 'withdrawn');
-    if (wasDue) this.#chooseAt(0);
   }
 
   /** The entity was planned: these members are assumed on their nodes. */
@@ -316,23 +291,18 @@ export class Turns {
     this.#turns.delete(key);
     this.#forget(turn);
     this.#refreshes.delete(key);
-    this.#due.delete(key);
+    this.#order.endDue(key);
     reservations.endPlan(turn.plan, used);
     metrics.ended(end);
     if (end !== 'started') logger.info('capacity is no longer reserved for an entity', { entity: key, reason: end });
-    this.#chooseAt(0);
-  }
-
-  /** Returns whether the entity is in the queue and may be scheduled. */
-  #isQueued(entity: QueuedEntity): boolean {
-    return this.#options.intake.queue.get(entity.key) === entity && entity.state.kind !== 'gated';
+    this.#order.chooseAt(0);
   }
 
   /** Ends the turn of an entity that still waits. Its next attempt, which follows, writes a verdict without the predicted start. */
   #takeAway(key: EntityKey, end: TurnEnd): void {
     this.#end(key, end);
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined) this.#activate(waiting.entity);
+    const entity = this.#order.entity(key);
+    if (entity !== undefined) this.#order.activate(entity);
   }
 
   /** Number of changes that can change a prediction, new nodes included. */
@@ -349,12 +319,6 @@ export class Turns {
     for (const { pod } of plan.nominations) this.#byMember.delete(pod.uid);
   }
 
-  /** Returns whether the turn is of an entity behind this one. */
-  #isBehind(turn: Turn, entity: QueuedEntity): boolean {
-    const holder = this.#waiting.get(turn.key)?.entity;
-    return holder === undefined || this.#options.intake.queue.goesFirst(entity, holder);
-  }
-
   /** Returns the nodes on which Tutti has reserved capacity for the entity apart from turns. A nomination by another component does not count. */
   #ownNodes({ members, gang }: Demand): ReadonlySet<string> {
     const { cluster } = this.#options.intake;
@@ -369,114 +333,17 @@ export class Turns {
     );
   }
 
-  #waitingEntity(entity: QueuedEntity, settings: ReservationsConfiguration): WaitingEntity {
-    const known = this.#waiting.get(entity.key);
-    if (known?.entity === entity) return known;
-    const { readySince } = entity.sortKey;
-    const { reserveAfterMs, drainAfterMs } = settings;
-    return new WaitingEntity({ entity, reserveAt: readySince + reserveAfterMs, drainAt: readySince + drainAfterMs });
-  }
-
-  /** Returns the pools in which an entity ahead of this one has its turn. */
-  #closedTo(entity: QueuedEntity): string[] {
-    const turns = [...this.#turns.values()];
-    return turns.flatMap((turn) => (turn.key === entity.key || this.#isBehind(turn, entity) ? [] : [turn.pool]));
-  }
-
-  /** Returns the pools without a turn, or with that of an entity behind this one, in a fixed order. */
-  #openTo(entity: QueuedEntity): readonly Pool[] {
-    const closed = new Set(this.#closedTo(entity));
-    return this.#pools.all.filter(({ name }) => !closed.has(name));
-  }
-
-  /** Returns a function that returns whether the pool has no turn, or that of an entity behind this one. */
-  #isOpenTo(entity: QueuedEntity): (pool: string) => boolean {
-    let closed: Set<string> | undefined;
-    return (pool) => !(closed ??= new Set(this.#closedTo(entity))).has(pool);
-  }
-
-  #isReady(waiting: WaitingEntity): boolean {
-    return waiting.isReady(this.#options.intake.clock.now(), this.#isOpenTo(waiting.entity));
-  }
-
-  /** Returns whether fewer entities ahead of this one have a turn, or are about to get one, than there are pools. */
-  #isNext(entity: QueuedEntity): boolean {
-    const { queue } = this.#options.intake;
-    let ahead = 0;
-    for (const key of new Set([...this.#turns.keys(), ...this.#due])) {
-      const other = this.#waiting.get(key)?.entity;
-      if (other !== undefined && other !== entity && queue.goesFirst(other, entity)) ahead++;
-    }
-    return ahead < this.#pools.all.length;
-  }
-
-  #chooseAt(time: number): void {
-    const { clock } = this.#options.intake;
-    const inMs = Math.max(0, time - clock.now());
-    const at = Math.max(clock.monotonic() + inMs, this.#pausedUntil, this.#chosenAt + chooseEveryMs);
-    if (at < this.#choices.dueAt('choice')) this.#choices.set('choice', at, undefined);
-  }
-
-  /**
-   * Makes predictions due for the entities whose turn it is. Those that would only repeat a failed prediction come last, so that they do not keep
-   * others from a turn. One of each equivalence class is enough.
-   */
-  #choose(): void {
-    const { clock, queue } = this.#options.intake;
-    this.#chosenAt = clock.monotonic();
-    let next = Infinity;
-    const ready = { first: new Heap<QueuedEntity>(this.#inOrder), retries: new Heap<QueuedEntity>(this.#inOrder) };
-    /** class -> the first of its entities for which a prediction has failed */
-    const failed = new Map<EquivalenceClass, QueuedEntity>();
-    for (const [key, waiting] of this.#waiting) {
-      const { entity } = waiting;
-      if (!this.#isQueued(entity)) {
-        this.left(key);
-        continue;
-      }
-      if (this.#turns.has(key) || this.#due.has(key)) continue;
-      const isRetry = waiting.isRetry(this.#isOpenTo(entity));
-      const of = isRetry ? queue.classOf(entity) : undefined;
-      const known = of && failed.get(of);
-      if (of !== undefined && (known === undefined || queue.goesFirst(entity, known))) failed.set(of, entity);
-      if (!this.#isReady(waiting)) next = Math.min(next, waiting.notBefore);
-      else if (isRetry) ready.retries.push(entity);
-      else ready.first.push(entity);
-    }
-    for (const heap of [ready.first, ready.retries]) {
-      for (let entity = heap.pop(); entity !== undefined && this.#isNext(entity); entity = heap.pop()) {
-        const of = queue.classOf(entity);
-        const alike = of && failed.get(of);
-        if (alike === undefined || !queue.goesFirst(alike, entity)) this.#makeDue(entity);
-      }
-    }
-    if (next < Infinity) this.#chooseAt(next);
-  }
-
   #refresh(key: EntityKey): void {
     const { clock } = this.#options.intake;
     const turn = this.#turns.get(key)!;
-    const waiting = this.#waiting.get(key);
-    if (waiting === undefined || !this.#isQueued(waiting.entity)) {
+    const entity = this.#order.entity(key);
+    if (entity === undefined || !this.#order.isQueued(entity)) {
       this.left(key);
       return;
     }
     const isOutdated = turn.changes !== this.#changesNow || clock.now() >= (turn.future.startsAt ?? Infinity);
-    if (isOutdated) this.#makeDue(waiting.entity);
+    if (isOutdated) this.#order.makeDue(entity);
     this.#refreshes.set(key, clock.monotonic() + predictEveryMs, undefined);
-  }
-
-  #makeDue(entity: QueuedEntity): void {
-    this.#due.add(entity.key);
-    this.#activate(entity);
-  }
-
-  #activate({ schedulingEntity }: QueuedEntity): void {
-    const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
-    for (const pod of pods) {
-      this.#options.intake.queue.activate(pod);
-      return;
-    }
   }
 
   #podSeen(uid: string, pod: Pod | undefined): void {
@@ -490,15 +357,15 @@ export class Turns {
 
   /** The entity may have changed. Ends its turn unless it still waits for what is reserved. */
   #entitySeen(key: EntityKey): void {
-    const waiting = this.#waiting.get(key);
-    if (waiting === undefined) return;
-    if (!this.#isQueued(waiting.entity)) {
+    const entity = this.#order.entity(key);
+    if (entity === undefined) return;
+    if (!this.#order.isQueued(entity)) {
       this.left(key);
       return;
     }
     const turn = this.#turns.get(key);
     if (turn === undefined) return;
-    const { schedulingEntity } = waiting.entity;
+    const { schedulingEntity } = entity;
     const needed = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.missing : 1;
     if (turn.plan.nominations.length !== needed) this.#takeAway(key, 'withdrawn');
   }

@@ -1,0 +1,204 @@
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
+import { Heap } from '../../base/heap.ts';
+import type { ReservationsConfiguration } from '../../config/scheduler-configuration.ts';
+import type { EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { Pool, Pools } from './pools.ts';
+import type { Turn } from './turn.ts';
+import { WaitingEntity } from './waiting-entity.ts';
+
+export interface TurnOrderOptions {
+  readonly queue: Pick<SchedulingQueue, 'get' | 'goesFirst' | 'classOf' | 'activate'>;
+  readonly clock: Clock;
+  readonly pools: Pools;
+  /** entity -> its turn */
+  readonly turns: ReadonlyMap<EntityKey, Turn>;
+  /** Called when an entity is found that no longer waits. */
+  readonly left: (key: EntityKey) => void;
+}
+
+/** Minimum time between two searches through the waiting entities. */
+const chooseEveryMs = 1_000;
+/** How long no other entity is tried after a prediction for one has failed: most of those behind it are like it. */
+const pauseMs = 10_000;
+
+/**
+ * The entities that wait for capacity, and which of them may have a turn: as many as there are pools, in queue order. When the time has come for
+ * one, its prediction is due: the queue tries it, and its attempt predicts.
+ */
+export class TurnOrder {
+  readonly #options: TurnOrderOptions;
+  /** entity -> what is known of it while it waits for capacity */
+  readonly #waiting = new Map<EntityKey, WaitingEntity>();
+  /** Entities whose next attempt predicts. */
+  readonly #due = new Set<EntityKey>();
+  /** Due when turns may be given to other entities. */
+  readonly #choices: DueTimes<'choice'>;
+  #chosenAt = -Infinity;
+  /** Clock.monotonic() before which no entity gets a turn, because a prediction has failed. */
+  #pausedUntil = -Infinity;
+
+  constructor(options: TurnOrderOptions) {
+    this.#options = options;
+    this.#choices = new DueTimes(options.clock, () => this.#choose());
+  }
+
+  stop(): void {
+    this.#choices.stop();
+  }
+
+  /** Returns the entity if it waits for capacity. */
+  entity(key: EntityKey): QueuedEntity | undefined {
+    return this.#waiting.get(key)?.entity;
+  }
+
+  /** The entity waits for capacity. `settings`: those of its profile. */
+  add(entity: QueuedEntity, settings: ReservationsConfiguration): WaitingEntity {
+    const waiting = this.waitingEntity(entity, settings);
+    this.#waiting.set(entity.key, waiting);
+    return waiting;
+  }
+
+  remove(key: EntityKey): void {
+    this.#waiting.delete(key);
+    if (this.#due.delete(key)) this.chooseAt(0);
+  }
+
+  /** Returns what is known of the entity, whether or not it was added. */
+  waitingEntity(entity: QueuedEntity, { reserveAfterMs, drainAfterMs }: ReservationsConfiguration): WaitingEntity {
+    const known = this.#waiting.get(entity.key);
+    if (known?.entity === entity) return known;
+    const { readySince } = entity.sortKey;
+    return new WaitingEntity({ entity, reserveAt: readySince + reserveAfterMs, drainAt: readySince + drainAfterMs });
+  }
+
+  isDue(key: EntityKey): boolean {
+    return this.#due.has(key);
+  }
+
+  makeDue(entity: QueuedEntity): void {
+    this.#due.add(entity.key);
+    this.activate(entity);
+  }
+
+  /** The prediction of the entity was made, or is not needed. */
+  endDue(key: EntityKey): void {
+    this.#due.delete(key);
+  }
+
+  /** A prediction found no capacity for the entity. */
+  failed(waiting: WaitingEntity): void {
+    const { clock } = this.#options;
+    this.#pausedUntil = clock.monotonic() + pauseMs;
+    waiting.failed(clock.now(), this.openTo(waiting.entity).length, this.#closedTo(waiting.entity));
+    this.chooseAt(0);
+  }
+
+  /** Returns whether the entity is in the queue and may be scheduled. */
+  isQueued(entity: QueuedEntity): boolean {
+    return this.#options.queue.get(entity.key) === entity && entity.state.kind !== 'gated';
+  }
+
+  /** Returns whether the turn is of an entity behind this one. */
+  isBehind(turn: Turn, entity: QueuedEntity): boolean {
+    const holder = this.entity(turn.key);
+    return holder === undefined || this.#options.queue.goesFirst(entity, holder);
+  }
+
+  /** Returns the pools without a turn, or with that of an entity behind this one, in a fixed order. */
+  openTo(entity: QueuedEntity): readonly Pool[] {
+    const closed = new Set(this.#closedTo(entity));
+    return this.#options.pools.all.filter(({ name }) => !closed.has(name));
+  }
+
+  /** Returns whether the entity may have a turn now although it was not chosen, because none is ahead of it. */
+  isFirst(entity: QueuedEntity, settings: ReservationsConfiguration): boolean {
+    const now = this.#options.clock.monotonic();
+    // Entities that wait may be ahead of this one.
+    if (this.#choices.dueAt('choice') <= now + chooseEveryMs || now < this.#pausedUntil) return false;
+    return this.#isReady(this.waitingEntity(entity, settings)) && this.isNext(entity);
+  }
+
+  /** Returns whether fewer entities ahead of this one have a turn, or are about to get one, than there are pools. */
+  isNext(entity: QueuedEntity): boolean {
+    const { queue, pools, turns } = this.#options;
+    let ahead = 0;
+    for (const key of new Set([...turns.keys(), ...this.#due])) {
+      const other = this.entity(key);
+      if (other !== undefined && other !== entity && queue.goesFirst(other, entity)) ahead++;
+    }
+    return ahead < pools.all.length;
+  }
+
+  /** Considers the waiting entities at this time, in milliseconds since the epoch; as soon as possible if it has passed. */
+  chooseAt(time: number): void {
+    const { clock } = this.#options;
+    const inMs = Math.max(0, time - clock.now());
+    const at = Math.max(clock.monotonic() + inMs, this.#pausedUntil, this.#chosenAt + chooseEveryMs);
+    if (at < this.#choices.dueAt('choice')) this.#choices.set('choice', at, undefined);
+  }
+
+  /** Lets the queue try the entity now. */
+  activate({ schedulingEntity }: QueuedEntity): void {
+    const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    for (const pod of pods) {
+      this.#options.queue.activate(pod);
+      return;
+    }
+  }
+
+  /**
+   * Makes predictions due for the entities whose turn it is. Those that would only repeat a failed prediction come last, so that they do not keep
+   * others from a turn. One of each equivalence class is enough.
+   */
+  #choose(): void {
+    const { clock, queue, turns, left } = this.#options;
+    this.#chosenAt = clock.monotonic();
+    let next = Infinity;
+    const inOrder = (a: QueuedEntity, b: QueuedEntity): number => (queue.goesFirst(a, b) ? -1 : 1);
+    const ready = { first: new Heap(inOrder), retries: new Heap(inOrder) };
+    /** class -> the first of its entities for which a prediction has failed */
+    const failed = new Map<EquivalenceClass, QueuedEntity>();
+    for (const [key, waiting] of this.#waiting) {
+      const { entity } = waiting;
+      if (!this.isQueued(entity)) {
+        left(key);
+        continue;
+      }
+      if (turns.has(key) || this.#due.has(key)) continue;
+      const isRetry = waiting.isRetry(this.#isOpenTo(entity));
+      const of = isRetry ? queue.classOf(entity) : undefined;
+      const known = of && failed.get(of);
+      if (of !== undefined && (known === undefined || queue.goesFirst(entity, known))) failed.set(of, entity);
+      if (!this.#isReady(waiting)) next = Math.min(next, waiting.notBefore);
+      else if (isRetry) ready.retries.push(entity);
+      else ready.first.push(entity);
+    }
+    for (const heap of [ready.first, ready.retries]) {
+      for (let entity = heap.pop(); entity !== undefined && this.isNext(entity); entity = heap.pop()) {
+        const of = queue.classOf(entity);
+        const alike = of && failed.get(of);
+        if (alike === undefined || !queue.goesFirst(alike, entity)) this.makeDue(entity);
+      }
+    }
+    if (next < Infinity) this.chooseAt(next);
+  }
+
+  /** Returns the pools in which an entity ahead of this one has its turn. */
+  #closedTo(entity: QueuedEntity): string[] {
+    const turns = [...this.#options.turns.values()];
+    return turns.flatMap((turn) => (turn.key === entity.key || this.isBehind(turn, entity) ? [] : [turn.pool]));
+  }
+
+  /** Returns a function that returns whether the pool has no turn, or that of an entity behind this one. */
+  #isOpenTo(entity: QueuedEntity): (pool: string) => boolean {
+    let closed: Set<string> | undefined;
+    return (pool) => !(closed ??= new Set(this.#closedTo(entity))).has(pool);
+  }
+
+  #isReady(waiting: WaitingEntity): boolean {
+    return waiting.isReady(this.#options.clock.now(), this.#isOpenTo(waiting.entity));
+  }
+}
