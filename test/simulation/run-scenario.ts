@@ -143,6 +143,7 @@ export async function runScenario(
       drainAfterMs: reservations.drainAfterMs,
       bindingMs: 1_000 + scenario.scheduler.permitMs,
       epochMs: startMs,
+      calmFrom: () => (world.undisturbedFrom === 0 ? 0 : evidence.promptFrom()),
       isUnclear: () =>
         isUnclear ??
         (world.faults.struck.has('step/clock-jump') ? 'a clock has jumped' : undefined) ??

@@ -23,6 +23,7 @@ class Story {
       drainAfterMs: 10_000,
       bindingMs: 1_000,
       epochMs: 0,
+      calmFrom: () => 0,
       isUnclear: () => undefined,
     });
     this.at(0, ({ store }) => {

@@ -28,6 +28,8 @@ export interface TurnCheckerOptions {
   readonly bindingMs: number;
   /** Wall-clock time at which the run begins. */
   readonly epochMs: number;
+  /** Time from which on no fault has struck, and none that struck before has an effect. */
+  readonly calmFrom: () => number;
   /** Why what the scheduler knew is unclear in this run; undefined: it is not. */
   readonly isUnclear: () => string | undefined;
 }
@@ -131,7 +133,7 @@ export class TurnChecker implements Checker {
 
   /** A pod was bound while entities have turns. */
   #bound(pod: PlainPod): void {
-    const { record, now, promptFrom, lagMs, violated } = this.#evidence;
+    const { record, now, lagMs, violated } = this.#evidence;
     for (const { entity, since, priority } of this.#present.values()) {
       if (entity === entityOf(pod) || pod.priority > priority || now() - since < this.#options.bindingMs + lagMs())
         continue;
@@ -140,7 +142,8 @@ export class TurnChecker implements Checker {
       if (turn === undefined || this.#canStart(turn, pod) || !this.#canStart(turn)) continue;
       this.counts['pods backfilled where a turn is']++;
       const { at, confidence } = turn.prediction;
-      const isUnclear = promptFrom() > since || this.#options.isUnclear() !== undefined || confidence === 'Estimated';
+      const isUnclear =
+        this.#options.calmFrom() > since || this.#options.isUnclear() !== undefined || confidence === 'Estimated';
       if (isUnclear || this.#precedes(pod)) continue;
       const latest = at === undefined ? Infinity : at - this.#options.epochMs + roundedMs + lagMs();
       if (pod.declaredMs !== undefined && now() + pod.declaredMs <= latest) continue;
@@ -205,14 +208,14 @@ export class TurnChecker implements Checker {
 
   /** Checks the bound. Returns when it can be checked; undefined: it holds, or does not apply. */
   #judge(course: TurnCourse): number | undefined {
-    const { record, now, promptFrom, violated, excused } = this.#evidence;
+    const { record, now, violated, excused } = this.#evidence;
     const { entity, since, confidence, startedAt } = course;
     const latest = latestEndFor(record, course) + boundMs;
     if (startedAt === undefined && latest < Infinity && latest >= now()) return latest + 1;
     if ((startedAt ?? now()) <= latest) return undefined;
     const excuse =
       this.#options.isUnclear() ??
-      (promptFrom() > since ? 'faults strike' : undefined) ??
+      (this.#options.calmFrom() > since ? 'faults strike' : undefined) ??
       delayOf(record, course, since - receivedMs, startedAt ?? now()) ??
       (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined);
     if (excuse !== undefined) {
