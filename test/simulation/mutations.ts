@@ -761,7 +761,15 @@ export const mutations: readonly Mutation[] = [
     why: 'Capacity stays reserved for an entity that was deleted, or waits no longer.',
     file: 'scheduler/backfill/turns.ts',
     find: "    this.#waiting.delete(key);\n    this.#end(key, 'withdrawn');",
-    replace: '    this.#waiting.delete(key);',
+    replace: '',
+    and: [
+      {
+        file: 'scheduler/backfill/turns.ts',
+        find: 'if (turn === undefined) return;\n    const { reservations, metrics, logger } = this.#options;',
+        replace:
+          "if (turn === undefined || end === 'withdrawn') return;\n    const { reservations, metrics, logger } = this.#options;",
+      },
+    ],
     within: 3_000,
   },
   {
