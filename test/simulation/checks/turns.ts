@@ -75,11 +75,11 @@ export class TurnChecker implements Checker {
   }
 
   settled(): number | undefined {
-    const { now, record, violated } = this.#evidence;
+    const { now, record } = this.#evidence;
     const pods = podsIn(record);
     this.#countShown();
     for (const turn of turnsIn(record, pods)) {
-      if (!this.#canStart(turn)) violated('I5', `${turn.entity} has a turn, but fits on no empty nodes`);
+      if (!this.#canStart(turn)) this.#evidence.violated('I5', `${turn.entity} has a turn, but fits on no empty nodes`);
     }
     for (const turn of turnsIn(record, pods)) this.#goesFirst(turn, pods);
     const again = this.#courses.map((course) => this.#judge(course));
@@ -119,13 +119,14 @@ export class TurnChecker implements Checker {
 
   /** Checks that no more entities show a turn than there are pools, apart from the time until the last one is rewritten. */
   #countShown(): void {
-    const { record, now, promptFrom, lagMs, violated } = this.#evidence;
+    const { record, now, promptFrom, lagMs } = this.#evidence;
     if (this.#present.size <= 1 && this.#crowdedSince === undefined) return;
     const pools = this.#options.obstacles.areZonesPools === true ? zonesOf(usableNodes(record, undefined)).length : 1;
     if (this.#crowdedSince !== undefined) {
       const lastedMs = now() - Math.max(this.#crowdedSince, promptFrom());
       const entities = [...this.#present.keys()].join(' and ');
-      if (lastedMs > shownMs + 2 * lagMs()) violated('I5', `${entities} have turns in ${pools} pools at the same time`);
+      if (lastedMs > shownMs + 2 * lagMs())
+        this.#evidence.violated('I5', `${entities} have turns in ${pools} pools at the same time`);
     }
     if (this.#present.size <= pools) this.#crowdedSince = undefined;
     else this.#crowdedSince ??= now();
@@ -133,7 +134,7 @@ export class TurnChecker implements Checker {
 
   /** A pod was bound while entities have turns. */
   #bound(pod: PlainPod): void {
-    const { record, now, lagMs, violated } = this.#evidence;
+    const { record, now, lagMs } = this.#evidence;
     for (const { entity, since, priority } of this.#present.values()) {
       if (entity === entityOf(pod) || pod.priority > priority || now() - since < this.#options.bindingMs + lagMs())
         continue;
@@ -148,7 +149,10 @@ export class TurnChecker implements Checker {
       const latest = at === undefined ? Infinity : at - this.#options.epochMs + roundedMs + lagMs();
       if (pod.declaredMs !== undefined && now() + pod.declaredMs <= latest) continue;
       const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
-      violated('I5', `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`);
+      this.#evidence.violated(
+        'I5',
+        `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`,
+      );
     }
   }
 
@@ -183,7 +187,7 @@ export class TurnChecker implements Checker {
 
   /** Checks that no entity is ahead of the one with the turn that asks for the same: it would have the turn. */
   #goesFirst({ entity, waiting, needed, priority }: PlainTurn, pods: readonly PlainPod[]): void {
-    const { record, now, violated } = this.#evidence;
+    const { record, now } = this.#evidence;
     // The latest time at which an entity gets a turn: a failed prediction is repeated.
     const dueMs = this.#options.drainAfterMs + boundMs;
     if (this.#options.isUnclear() !== undefined) return;
@@ -202,13 +206,13 @@ export class TurnChecker implements Checker {
       if (otherReady === undefined || otherReady.latest + dueMs > now()) continue;
       const isEarlier = ready !== undefined && otherReady.latest + aheadMs < ready.earliest;
       if (lowest > priority || (lowest === priority && isEarlier))
-        violated('I5', `${entity} has a turn, but ${other} asks for the same and is ahead`);
+        this.#evidence.violated('I5', `${entity} has a turn, but ${other} asks for the same and is ahead`);
     }
   }
 
   /** Checks the bound. Returns when it can be checked; undefined: it holds, or does not apply. */
   #judge(course: TurnCourse): number | undefined {
-    const { record, now, violated, excused } = this.#evidence;
+    const { record, now } = this.#evidence;
     const { entity, since, confidence, startedAt } = course;
     const latest = latestEndFor(record, course) + boundMs;
     if (startedAt === undefined && latest < Infinity && latest >= now()) return latest + 1;
@@ -219,11 +223,11 @@ export class TurnChecker implements Checker {
       delayOf(record, course, since - receivedMs, startedAt ?? now()) ??
       (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined);
     if (excuse !== undefined) {
-      excused(`a turn came late: ${excuse}`);
+      this.#evidence.excused(`a turn came late: ${excuse}`);
       return undefined;
     }
     const start = startedAt === undefined ? 'does not' : `starts at ${startedAt.toFixed(0)}`;
-    violated(
+    this.#evidence.violated(
       'I5',
       `${entity}, whose turn (${confidence}) it is since ${since.toFixed(0)}, must start by ${latest.toFixed(0)}, and ${start}`,
     );
