@@ -34,7 +34,7 @@ export function drawScenario(seed: number): Scenario {
   const places = new Dice(mix(seed, 37));
   const lines = new Dice(mix(seed, 53));
   const reservations = lines.chance(0.5) ? drawReservations(lines) : undefined;
-  const line = reservations !== undefined && lines.chance(0.4) ? drawLine(lines) : undefined;
+  const line = reservations !== undefined && lines.chance(0.25) ? drawLine(lines) : undefined;
   const groups = dice
     .some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }))
     .map((group) => drawPlaces(places, group))

@@ -24,7 +24,7 @@ export function drawReservations(dice: Dice): ReservationsPlan {
 
 /** Adds how long the members run, and what they declare. */
 export function drawRunTimes(dice: Dice, group: GroupPlan): GroupPlan {
-  if (dice.chance(0.6)) return group;
+  if (dice.chance(0.75)) return group;
   const more = drawRunTime(dice, dice.int(2_000, 20_000));
   return { ...group, members: group.members.map((member) => ({ ...member, ...more })) };
 }
