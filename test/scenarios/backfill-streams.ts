@@ -11,7 +11,8 @@ import type { Stage } from './stage.ts';
 
 /** With the stream below, more than fits on 16 CPUs. */
 const streamLength = 24;
-const runtime = 3;
+/** What its pods declare, in seconds: more than they take on a busy machine. A pod that overruns is expected to run for half a minute more. */
+const runtime = 10;
 const reservations = { ...defaultReservations, reserveAfterMs: 1_000 };
 
 /** A gang that needs the whole cluster, while pods with one CPU and of the same priority keep coming. */
@@ -67,7 +68,7 @@ export const backfillStreams = {
   ),
 } as const;
 
-/** Pods of one CPU that run for a second or two, on simulated nodes. Whenever one ends, it creates another. */
+/** Pods of one CPU that run for about a second, on simulated nodes. Whenever one ends, it creates another. */
 class PodStream {
   readonly #stage: Stage;
   readonly #length: number;
@@ -121,7 +122,7 @@ class PodStream {
   async #create(): Promise<void> {
     const index = this.#pods.length;
     // Pods that end at the same time would free the whole cluster at once.
-    const runs = `${1_000 + (index % 8) * 150}ms`;
+    const runs = `${500 + (index % 8) * 100}ms`;
     const annotations = { [simulationAnnotations.runDuration]: runs };
     this.#pods.push(await this.#stage.createPod(`small-${index}`, declared({ cpu: 1, runtime, annotations })));
   }
