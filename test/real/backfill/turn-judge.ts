@@ -6,6 +6,8 @@ import type { WatchedPod } from '../../expect/watched.ts';
 const graceMs = 45_000;
 /** How long the first entity in order may wait without a turn, beyond the time after which capacity is reserved. */
 const turnWithinMs = 45_000;
+/** The scheduler may have seen entities that became ready within this time in another order. */
+const sameTimeMs = 2_000;
 
 /** A pod or group that had a turn. Times are milliseconds since the epoch. */
 export interface Turn {
@@ -138,6 +140,11 @@ export class TurnJudge {
     }
     for (const entity of this.#waiting.values()) if (entity !== first) entity.firstSince = undefined;
     if (first === undefined || first.turn !== undefined || now < first.readyAt! + this.#reserveAfterMs) return;
+    const { readyAt } = first;
+    if ([...this.#open].some((entity) => entity.readyAt! < readyAt! + sameTimeMs)) {
+      first.firstSince = undefined;
+      return;
+    }
     first.firstSince ??= now;
     const ms = now - first.firstSince;
     if (ms > turnWithinMs && this.#longestFirstMs <= turnWithinMs)
