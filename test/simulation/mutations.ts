@@ -760,7 +760,7 @@ export const mutations: readonly Mutation[] = [
     name: 'turn-outlives-its-entity',
     why: 'Capacity stays reserved for an entity that was deleted, or waits no longer.',
     file: 'scheduler/backfill/turns.ts',
-    find: "    this.#waiting.delete(key);\n    this.#end(key, 'withdrawn');",
+    find: "    this.#order.remove(key);\n    this.#end(key, 'withdrawn');",
     replace: '',
     and: [
       {
@@ -783,19 +783,19 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'last-one-has-the-turn',
     why: 'The entity that is last in queue order gets the turn.',
-    file: 'scheduler/backfill/turns.ts',
+    file: 'scheduler/backfill/turn-order.ts',
     find: 'queue.goesFirst(other, entity)) ahead++;',
     replace: 'queue.goesFirst(entity, other)) ahead++;',
     and: [
       {
-        file: 'scheduler/backfill/turns.ts',
-        find: 'this.#options.intake.queue.goesFirst(a, b) ? -1 : 1;',
-        replace: 'this.#options.intake.queue.goesFirst(a, b) ? 1 : -1;',
+        file: 'scheduler/backfill/turn-order.ts',
+        find: 'queue.goesFirst(a, b) ? -1 : 1',
+        replace: 'queue.goesFirst(a, b) ? 1 : -1',
       },
       {
-        file: 'scheduler/backfill/turns.ts',
-        find: 'this.#options.intake.queue.goesFirst(entity, holder);',
-        replace: 'this.#options.intake.queue.goesFirst(holder, entity);',
+        file: 'scheduler/backfill/turn-order.ts',
+        find: 'this.#options.queue.goesFirst(entity, holder);',
+        replace: 'this.#options.queue.goesFirst(holder, entity);',
       },
     ],
     within: 3_000,
@@ -812,7 +812,7 @@ export const mutations: readonly Mutation[] = [
     name: 'lost-turn-is-still-shown',
     why: 'An entity whose turn another one gets is not tried again, and shows its predicted start for minutes.',
     file: 'scheduler/backfill/turns.ts',
-    find: 'if (waiting !== undefined) this.#activate(waiting.entity);',
+    find: 'if (entity !== undefined) this.#order.activate(entity);',
     replace: '',
     within: 2_000,
   },
