@@ -145,7 +145,7 @@ export class TurnChecker implements Checker {
       const { at, confidence } = turn.prediction;
       const isUnclear =
         this.#options.calmFrom() > since || this.#options.isUnclear() !== undefined || confidence === 'Estimated';
-      if (isUnclear || this.#precedes(pod)) continue;
+      if (isUnclear || this.#precedes(pod) || (pod.priority === priority && !this.#isBehind(pod, entity))) continue;
       const latest = at === undefined ? Infinity : at - this.#options.epochMs + roundedMs + lagMs();
       if (pod.declaredMs !== undefined && now() + pod.declaredMs <= latest) continue;
       const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
@@ -154,6 +154,13 @@ export class TurnChecker implements Checker {
         `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`,
       );
     }
+  }
+
+  /** Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. */
+  #isBehind(pod: PlainPod, entity: string): boolean {
+    const { record } = this.#evidence;
+    const [own, holder] = [readyTimes(record, entityOf(pod)), readyTimes(record, entity)];
+    return own !== undefined && holder !== undefined && holder.latest + aheadMs < own.earliest;
   }
 
   /** Reports whether the pod belongs to a group that must be completed, or a preemption has reserved the capacity for it. */
