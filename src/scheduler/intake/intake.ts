@@ -123,7 +123,7 @@ export class Intake {
       if (!signal.aborted) notReady.gated(entity, status);
     });
     this.router = new EntityRouter({ cluster, queue, profiles });
-    this.runTimes = profiles.hasReservations ? this.#createRunTimes(metrics) : undefined;
+    this.runTimes = profiles.hasReservations ? this.#createRunTimes(options) : undefined;
     this.keys = new EquivalenceKeys({ cluster, profiles, runTimes: this.runTimes });
     this.#reportPods(ports);
     this.handlers = this.#handlers(options);
@@ -177,13 +177,16 @@ export class Intake {
     });
   }
 
-  #createRunTimes(metrics: SchedulerMetrics): RunTimes {
+  #createRunTimes({ metrics, logger }: Pick<IntakeOptions, 'metrics' | 'logger'>): RunTimes {
     const { profiles, clock, cluster } = this;
     const runTimes = new RunTimes({
       clock,
       listed: cluster.listed,
       penaltyMs: Math.max(...profiles.all.map((profile) => profiles.reservationsOf(profile)?.overrunPenaltyMs ?? 0)),
-      overrun: ({ namespace }) => metrics.backfill.overrun(namespace),
+      overrun: ({ key, runtimeSeconds }) => {
+        metrics.backfill.overrun();
+        logger.info('a pod runs for longer than it declares', { pod: key, declaredSeconds: runtimeSeconds });
+      },
     });
     this.podSeen.add((uid, pod) =>
       runTimes.seen(uid, pod !== undefined && cluster.nodeOf(pod) !== undefined ? pod : undefined),

@@ -7,7 +7,7 @@ const ends = ['started', 'withdrawn', 'displaced'] as const;
 export class BackfillMetrics {
   readonly #given: Counter;
   readonly #ends: Counter<'outcome'>;
-  readonly #overruns: Counter<'namespace'>;
+  readonly #overruns: Counter;
 
   constructor(registry: MetricRegistry) {
     this.#given = new Counter({
@@ -24,8 +24,7 @@ export class BackfillMetrics {
     for (const outcome of ends) this.#ends.inc({ outcome }, 0);
     this.#overruns = new Counter({
       name: 'tutti_runtime_overruns_total',
-      help: 'Pods that ran for longer than their annotation tutti.dev/runtime declares, by namespace.',
-      labelNames: ['namespace'],
+      help: 'Pods that ran for longer than their annotation tutti.dev/runtime declares. The log names them.',
       registers: [registry],
     });
   }
@@ -39,7 +38,7 @@ export class BackfillMetrics {
     this.#ends.inc({ outcome });
   }
 
-  overrun(namespace: string): void {
-    this.#overruns.inc({ namespace });
+  overrun(): void {
+    this.#overruns.inc();
   }
 }
