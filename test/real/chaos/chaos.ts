@@ -228,12 +228,11 @@ class Chaos {
       await act(this);
       await this.#currentLeader();
       this.#counted.resume();
-      await poll(
-        () => Promise.resolve(this.#judge.partial.length === 0 ? undefined : this.#judge.partial.join(', ')),
-        'no group is partially bound',
-        this.#options.boundMs + 5_000,
-      ).catch((error: unknown) => this.#problem(String(error)));
+      await this.#noneIsPartial();
       await load.stop();
+      // A scheduler that stops completes the gangs that it is binding. The watch shows the last Binding a little later.
+      await this.#replicas.stop();
+      await this.#noneIsPartial();
     } finally {
       clearInterval(looks);
       await this.#replicas.stop();
@@ -325,6 +324,14 @@ class Chaos {
   async #boundPods(): Promise<JudgedPod[]> {
     const { items } = await this.#plane.client.list(`/api/v1/namespaces/${namespace}/pods`);
     return (items as JudgedPod[]).filter(({ spec }) => spec.nodeName !== undefined);
+  }
+
+  async #noneIsPartial(): Promise<void> {
+    await poll(
+      () => Promise.resolve(this.#judge.partial.length === 0 ? undefined : this.#judge.partial.join(', ')),
+      'no group is partially bound',
+      this.#options.boundMs + 5_000,
+    ).catch((error: unknown) => this.#problem(String(error)));
   }
 
   async #endedWell({ process, slot }: Replica, sinceMs: number): Promise<void> {
