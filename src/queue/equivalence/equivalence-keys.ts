@@ -141,19 +141,22 @@ export class EquivalenceKeys {
     return cluster.hasReservationFor(group);
   }
 
-  /** Combines what plugins read of the pod, its priority (which reservations exclude it), and its volumes (which events may help it). */
+  /**
+   * Combines what plugins read of the pod, its priority and run time (which reservations exclude it), and its volumes (which events may help it).
+   */
   #podKey(pod: Pod, signatures: PodSignatures): string | undefined {
     const { withPostFilter: signature } = signatures;
     if (signature === undefined) return undefined;
-    const { namespace, volumes } = pod;
-    const { runTimes } = this.#options;
-    const runTime = runTimes?.keyOf(pod) ?? '';
-    const priority = `${pod.priority}${runTime === '' ? '' : `\u0003${runTime}`}`;
-    // An event on a PersistentVolumeClaim helps only pods that use it, even if the signatures of other pods are equal.
-    if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${signature}`;
-    if (runTime !== '') return `${priority}\u0003\u0003${signature}`;
+    const { priority, namespace, volumes } = pod;
+    const runTime = this.#options.runTimes?.keyOf(pod) ?? '';
+    if (volumes !== noVolumes || runTime !== '') {
+      const ranked = runTime === '' ? priority : `${priority}\u0003${runTime}`;
+      // An event on a PersistentVolumeClaim helps only pods that use it, even if the signatures of other pods are equal.
+      const own = volumes === noVolumes ? '' : JSON.stringify([namespace, volumes]);
+      return `${ranked}\u0003${own}\u0003${signature}`;
+    }
     if (!this.#isLikeLast(pod, signatures))
-      this.#last = { signatures, priority: pod.priority, podKey: `${priority}\u0003\u0003${signature}` };
+      this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${signature}` };
     return this.#last?.podKey;
   }
 
