@@ -38,10 +38,6 @@ export class WaitingEntity {
     return this.#failure?.retryAt ?? this.#reserveAt;
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
   /** Returns whether the next prediction may have another result than the last one only because other pods have changed. */
   isRetry(isOpen: (pool: string) => boolean): boolean {
     return this.#failure !== undefined && !this.#failure.isDifferentNext && !this.#failure.closed.some(isOpen);

@@ -10,7 +10,8 @@ import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Turns } from '../backfill/turns.ts';
 import { demandOf } from '../placement/planning/demand.ts';
-import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
+import { waitsForVictims } from '../preemption/preemptions.ts';
+import type { Preemptions } from '../preemption/preemptions.ts';
 import type { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
@@ -83,7 +84,7 @@ export class AttemptOutcomes {
       case 'rejected':
         this.#count(entity, profile, result, startedAt);
         // Before the preemption, which reserves capacity for the same pods.
-        if (isPreempting(result.preemption)) turns?.left(entity.key);
+        if (waitsForVictims(result.preemption)) turns?.left(entity.key);
         else turns?.rejected(entity, profile, result.verdict.waitsFor, result.predicted);
         if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
         metricsSnapshot.rejected(entity, result.verdict.waitsFor);
@@ -165,9 +166,4 @@ export class AttemptOutcomes {
     if (schedulingEntity.kind === 'gang') router.groupChanged(schedulingEntity.gang.key, event, now);
     else router.podChanged(schedulingEntity.pod, event, now);
   }
-}
-
-/** Returns whether the entity waits for victims. */
-function isPreempting(preemption: Preemption | undefined): boolean {
-  return preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
 }

@@ -33,6 +33,7 @@ import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/pl
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
 import type { Turns } from '../backfill/turns.ts';
 import { predictedStartOf, reservedFor } from '../backfill/turn-texts.ts';
+import { waitsForVictims } from '../preemption/preemptions.ts';
 import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
 import { describeRejection, noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
@@ -303,7 +304,7 @@ export class SchedulingCycle {
       ? yield* this.#options.preemptions.ask({ profile, schedulingEntity, demand, diagnosis, nodeSubsetOf }, budget)
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
-    const willFit = preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
+    const willFit = waitsForVictims(preemption);
     const { waitsFor, note: waitNote }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf, budget);

@@ -66,6 +66,11 @@ export interface Preemption {
   readonly unschedulablePlugins?: readonly string[];
 }
 
+/** Returns whether the entity waits for victims, and will fit once they are gone. */
+export function waitsForVictims(preemption: Preemption | undefined): boolean {
+  return preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
+}
+
 /** What a plugin proposes, before it is validated. */
 interface Proposed {
   readonly plugin: string;
