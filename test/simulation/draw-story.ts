@@ -1,4 +1,5 @@
 import type { Dice } from './dice.ts';
+import { groupsIn } from './groups-in-zone.ts';
 import type { Fault, GroupPlan, MemberPlan, NodePlan, Step } from './scenario.ts';
 
 /** A few related steps and faults on a node of their own: combinations that random draws would rarely produce. */
@@ -18,27 +19,10 @@ export interface Story {
 }
 
 const zone = 'story';
+const group = groupsIn(zone);
 
 function node(milliCpu: number): NodePlan {
   return { name: 'story', milliCpu, mebibytes: 4_096, pods: 10, labels: { zone }, isReserved: true };
-}
-
-function group(
-  name: string,
-  minMember: number,
-  members: readonly MemberPlan[],
-  more: Partial<GroupPlan> = {},
-): GroupPlan {
-  return {
-    name,
-    minMember,
-    members: members.map((member) => ({ ...member, zone })),
-    priority: 0,
-    spacingMs: 0,
-    groupAfterMs: -20,
-    recreation: 'never',
-    ...more,
-  };
 }
 
 const small: MemberPlan = { milliCpu: 500, mebibytes: 64 };

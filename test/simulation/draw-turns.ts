@@ -1,4 +1,5 @@
 import type { Dice } from './dice.ts';
+import { groupsIn } from './groups-in-zone.ts';
 import type { GroupPlan, MemberPlan, NodePlan, Recreation, ReservationsPlan, Step } from './scenario.ts';
 
 /** A large gang that waits on nodes of its own while small pods keep coming. */
@@ -10,6 +11,7 @@ export interface Line {
 }
 
 const zone = 'line';
+const gang = groupsIn(zone);
 
 export function drawReservations(dice: Dice): ReservationsPlan {
   const reserveAfterMs = dice.pick([5_000, 5_000, 5_000, 10_000, 20_000, 60_000]);
@@ -56,24 +58,6 @@ function drawRunTime(dice: Dice, runsMs: number): RunTime {
 function drawLineNode(dice: Dice, i: number): NodePlan {
   const milliCpu = dice.pick([1_000, 2_000]);
   return { name: `${zone}-${i}`, milliCpu, mebibytes: 4_096, pods: 10, labels: { zone }, isReserved: true };
-}
-
-function gang(
-  name: string,
-  minMember: number,
-  members: readonly MemberPlan[],
-  more: Partial<GroupPlan> = {},
-): GroupPlan {
-  return {
-    name,
-    minMember,
-    members: members.map((member) => ({ ...member, zone })),
-    priority: 0,
-    spacingMs: 0,
-    groupAfterMs: -20,
-    recreation: 'never',
-    ...more,
-  };
 }
 
 /** Nodes that small pods fill, a gang that needs most of them, and more small pods, or others that want its turn. */
