@@ -1,4 +1,5 @@
 import { maxNameLength, safeName } from '../base/safe-text.ts';
+import { groupKeyOf } from './group-key.ts';
 
 /** Label or annotation key that makes a pod a member of the PodGroup in its value, in the pod's namespace. */
 export const podGroupLabel = 'scheduling.x-k8s.io/pod-group';
@@ -28,6 +29,40 @@ export function podGroupNameOf(labels: Keyed, annotations: Keyed): PodGroupMembe
   if (label === '') return annotation === '' ? undefined : { name: annotation };
   if (annotation === '' || annotation === label) return { name: label };
   return { name: label, disagreement: { label, annotation } };
+}
+
+/** What a pod says about its groups. */
+export interface MembershipFields {
+  readonly namespace: string;
+  readonly labels: Keyed;
+  readonly annotations: Keyed;
+  readonly schedulingGroup: { readonly podGroupName?: string } | null | undefined;
+}
+
+export interface GroupMembership {
+  /** The group that schedules the pod, whether or not it exists; see `groupKeyOf`. */
+  readonly key: string;
+  /** The group in spec.schedulingGroup, if the label or annotation names another one. */
+  readonly otherKey?: string;
+  readonly disagreement?: MembershipDisagreement;
+}
+
+/**
+ * Returns the groups that a pod names in either API; undefined if it names none. The label, or the annotation, of `scheduling.x-k8s.io` wins over
+ * spec.schedulingGroup, because controllers of Kubernetes set the latter on their own.
+ */
+export function podGroupMembershipOf(pod: MembershipFields): GroupMembership | undefined {
+  const { namespace, schedulingGroup } = pod;
+  const labeled = podGroupNameOf(pod.labels, pod.annotations);
+  const native = safeName(schedulingGroup?.podGroupName ?? '');
+  const nativeKey = native === '' ? undefined : groupKeyOf('scheduling.k8s.io', namespace, native);
+  if (labeled === undefined) return nativeKey === undefined ? undefined : { key: nativeKey };
+  const { name, disagreement } = labeled;
+  return {
+    key: groupKeyOf('scheduling.x-k8s.io', namespace, name),
+    ...(nativeKey !== undefined && { otherKey: nativeKey }),
+    ...(disagreement !== undefined && { disagreement }),
+  };
 }
 
 /** A label or annotation that was probably meant to be `podGroupLabel`. */

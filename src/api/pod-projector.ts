@@ -2,7 +2,7 @@ import { invalidRuntimeOf, runtimeSecondsOf } from './declared-runtime.ts';
 import { toEpochSeconds } from './kubernetes-time.ts';
 import { neededFeatures } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
-import { podGroupNameOf } from './pod-group-membership.ts';
+import { podGroupMembershipOf } from './pod-group-membership.ts';
 import { isBeingResized, podRequests, requestParts } from './pod-requests.ts';
 import type { PodRequests } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
@@ -89,7 +89,8 @@ export class PodProjector {
     for (const field of ['uid', 'namespace', 'name', 'resourceVersion'] as const) {
       if (typeof metadata[field] !== 'string') throw new TypeError(`metadata.${field} is not a string`);
     }
-    const group = podGroupNameOf(metadata.labels, metadata.annotations);
+    const { namespace, labels, annotations } = metadata;
+    const group = podGroupMembershipOf({ namespace, labels, annotations, schedulingGroup: spec.schedulingGroup });
     const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
     const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
     const disruption = status?.conditions?.find((condition) => condition.type === 'DisruptionTarget');
@@ -101,7 +102,8 @@ export class PodProjector {
       resourceVersion: metadata.resourceVersion,
       creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
       labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
-      podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
+      podGroupKey: group?.key,
+      otherGroupKey: group?.otherKey,
       membershipDisagreement: group?.disagreement,
       schedulerName: spec.schedulerName === undefined ? 'default-scheduler' : safeName(spec.schedulerName),
       priority: spec.priority ?? 0,

@@ -136,8 +136,10 @@ export interface Pod {
   readonly creationTimestamp: number;
   /** Pods with equal labels share one object. */
   readonly labels: Readonly<Record<string, string>>;
-  /** namespace/name of the PodGroup that the pod names, whether or not the group exists. */
+  /** Key of the group that schedules the pod, whether or not it exists; see `groupKeyOf`. */
   readonly podGroupKey: string | undefined;
+  /** Key of the group in spec.schedulingGroup, if the label or annotation names another group. */
+  readonly otherGroupKey: string | undefined;
   /** Set if label and annotation name different groups. The label wins. */
   readonly membershipDisagreement: MembershipDisagreement | undefined;
   readonly schedulerName: string;
@@ -242,6 +244,7 @@ export function podsEqualForScheduling(a: Pod, b: Pod): boolean {
     a.nodeName === b.nodeName &&
     a.nominatedNodeName === b.nominatedNodeName &&
     a.podGroupKey === b.podGroupKey &&
+    a.otherGroupKey === b.otherGroupKey &&
     a.plannedGroupUid === b.plannedGroupUid &&
     a.schedulerName === b.schedulerName &&
     a.priority === b.priority &&
@@ -287,6 +290,7 @@ export interface RawPod {
     readonly schedulerName?: string;
     readonly priority?: number;
     readonly preemptionPolicy?: string;
+    readonly schedulingGroup?: { readonly podGroupName?: string } | null;
     readonly nodeName?: string;
     readonly schedulingGates?: readonly { readonly name: string }[];
     readonly nodeSelector?: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import { latestTimeMs } from './kubernetes-time.ts';
  *   because an autoscaler adds nodes for the entity ahead, not for those behind it.
  * - `Unschedulable`: the pod or its group is ready but does not fit. Set on all unbound members of the group.
  * - `SchedulerError`: the attempt failed for a reason other than the state of the cluster, such as a plugin that threw or an error from the
- *   API server.
+ *   API server; or the group asks for something that is not supported, or has a member that contradicts it.
  */
 export type VerdictReason = 'WaitingForGang' | 'WaitingForTurn' | 'Unschedulable' | 'SchedulerError';
 

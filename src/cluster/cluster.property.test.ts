@@ -492,6 +492,7 @@ function apartFrom(app: string): NonNullable<RawPod['spec']['affinity']> {
 function gangSpec(name: string, options: { uid: string; minMember: number; started: boolean }): GangSpec {
   const { uid, minMember, started } = options;
   return {
+    source: 'scheduling.x-k8s.io',
     uid,
     minMember,
     startedSince: started ? '2026-01-01T00:00:00Z' : undefined,

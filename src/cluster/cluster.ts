@@ -365,12 +365,14 @@ export class Cluster {
     return this.#gangs.all();
   }
 
-  setGang(spec: GangSpec): void {
-    this.#gangs.set(spec);
+  /** Returns the keys of the other groups that this concerns. */
+  setGang(spec: GangSpec): readonly string[] {
+    return this.#gangs.set(spec);
   }
 
-  removeGang(key: string): void {
-    this.#gangs.remove(key);
+  /** Returns the keys of the other groups that this concerns. */
+  removeGang(key: string): readonly string[] {
+    return this.#gangs.remove(key);
   }
 
   // Assumptions

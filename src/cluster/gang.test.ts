@@ -11,6 +11,7 @@ function gangOf(uid: string, minMember: number): Gang {
   const gang = new Gang('default/pair');
   const { key, creationTimestamp } = build.projectedPodGroup({ name: 'pair' });
   const rest = {
+    source: 'scheduling.x-k8s.io' as const,
     minResources: undefined,
     scheduleTimeoutSeconds: undefined,
     confirmsStart: true,

@@ -1,3 +1,4 @@
+import type { GroupSource } from '../api/group-key.ts';
 import { isBoundForAnother, isTerminal, succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
@@ -6,12 +7,14 @@ import { GangLife } from './gang-life.ts';
 
 /** What the scheduler reads of a pod group, whatever API it comes from. */
 export interface GangSpec {
+  /** The API that the group comes from. Only texts depend on it. */
+  readonly source: GroupSource;
   readonly uid: string;
-  /** namespace/name */
+  /** See `groupKeyOf`. */
   readonly key: string;
   /** Milliseconds since the epoch. */
   readonly creationTimestamp: number;
-  /** The quorum; at least 1. */
+  /** The quorum. 0: the members start one by one. */
   readonly minMember: number;
   /** Total for the quorum; undefined disables the check. */
   readonly minResources: ResourceList | undefined;
@@ -27,7 +30,27 @@ export interface GangSpec {
   readonly releases: boolean;
   /** How long to wait for lost members, in milliseconds. */
   readonly repairGraceMs: number;
+  /** Why Tutti schedules no member of the group; undefined: it does. */
+  readonly unsupported?: string | undefined;
+  /** The condition stays True when the life ends, so `startedSince` counts only for members that were bound by then. */
+  readonly startIsSticky?: true;
+  /** No member starts while a member has scheduling gates. */
+  readonly waitsForGates?: true;
+  /** Preemption evicts all members or none, also those beyond the quorum. */
+  readonly evictedWhole?: true;
+  /** What every member must have in its spec. */
+  readonly memberPriority?: number | undefined;
+  readonly memberPreemptionPolicy?: PreemptionPolicy | undefined;
 }
+
+export type PreemptionPolicy = 'PreemptLowerPriority' | 'Never';
+
+/** Why a member keeps its group from being ready. */
+export type Misfit =
+  /** The group in spec.schedulingGroup is a gang of its own. */
+  | { readonly kind: 'otherGang'; readonly key: string }
+  | { readonly kind: 'priority'; readonly expected: number }
+  | { readonly kind: 'preemptionPolicy'; readonly expected: PreemptionPolicy };
 
 /**
  * State of a member:
@@ -63,9 +86,12 @@ export interface MemberPlan {
   readonly groupUid: string | undefined;
 }
 
+/** States of members that can be misfits: the others have left, or will not run. */
+const fitStates: ReadonlySet<MemberState> = new Set(['pending', 'gated', 'planned', 'bound', 'stranded']);
+
 /** A pod group as plugins see it. */
 export interface GangView {
-  /** namespace/name */
+  /** See `groupKeyOf`. */
   readonly key: string;
   /** Undefined while the group object does not exist. */
   readonly spec: GangSpec | undefined;
@@ -75,9 +101,13 @@ export interface GangView {
   readonly pending: ReadonlyMap<string, Pod>;
   /** schedulerName -> number of pending members with it */
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
+  /** uid -> why this member, pending or on a node, keeps the group from being ready */
+  readonly misfits: ReadonlyMap<string, Misfit>;
+  /** True if the group is not ready whatever the number of its members: its spec is unsupported, or a member keeps it from being ready. */
+  readonly isHeldBack: boolean;
   /**
    * True once the quorum has been bound, until the group's life ends: no member is bound, stranded or succeeded any more. The group then
-   * starts over, with its quorum. Only the API ends a life, neither a plan nor a dry run.
+   * starts over, with its quorum. Only the API ends a life, neither a plan nor a dry run. Always true for a group without a quorum.
    */
   readonly started: boolean;
   /** True if a life of this group object has ended. */
@@ -127,11 +157,14 @@ export class Gang implements GangView {
   readonly members = new Map<string, Pod>();
   readonly pending = new Map<string, Pod>();
   readonly pendingBySchedulerName = new Map<string, number>();
+  readonly misfits = new Map<string, Misfit>();
   readonly #life = new GangLife();
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
   /** uid -> plan of a member that is assumed on a node */
   readonly #plans = new Map<string, MemberPlan>();
+  /** uid -> key of the gang in spec.schedulingGroup of a member that is in this group by its label */
+  readonly #otherGangs = new Map<string, string>();
   /** uids of members on lost nodes */
   readonly #stranded = new Set<string>();
   /**
@@ -194,7 +227,7 @@ export class Gang implements GangView {
   }
 
   get started(): boolean {
-    return this.#life.started;
+    return this.#life.started || this.spec?.minMember === 0;
   }
 
   get startsAnew(): boolean {
@@ -231,7 +264,7 @@ export class Gang implements GangView {
   /** All members are as of one list. Returns whether the group has started or starts over. */
   membersListed(): boolean {
     const before = this.started;
-    this.#life.membersListed(this.spec?.startedSince);
+    this.#life.membersListed(this.#startedSince());
     this.#updateLife();
     return this.started !== before;
   }
@@ -266,6 +299,11 @@ export class Gang implements GangView {
     return isBound && this.spec !== undefined && this.members.get(uid)!.plannedGroupUid === this.spec.uid;
   }
 
+  get isHeldBack(): boolean {
+    const { unsupported, waitsForGates = false } = this.spec ?? {};
+    return unsupported !== undefined || this.misfits.size > 0 || (waitsForGates && this.#counts.gated > 0);
+  }
+
   get isEmpty(): boolean {
     return this.spec === undefined && this.members.size === 0;
   }
@@ -282,11 +320,15 @@ export class Gang implements GangView {
         this.#life.note(pod.uid, quorumStates.has(state));
       }
     }
+    for (const pod of this.members.values()) this.#updateMisfit(pod);
     this.#updateLife();
   }
 
-  /** Adds or updates a member; `plan` is set while the member is assumed on a node. */
-  setMember(pod: Pod, plan?: MemberPlan, isStranded = false): void {
+  /**
+   * Adds or updates a member. `plan` is set while the member is assumed on a node. `otherGang`: key of the group in its spec.schedulingGroup if
+   * that is a gang.
+   */
+  setMember(pod: Pod, plan?: MemberPlan, isStranded = false, otherGang?: string): void {
     if (this.#counts.bound + this.#counts.stranded === 0) this.#isOverdue = false;
     this.#leaveState(pod.uid);
     if (pod.nodeName !== '' && this.members.get(pod.uid)?.nodeName === '') this.#seenBinding.add(pod.uid);
@@ -300,6 +342,9 @@ export class Gang implements GangView {
     this.#life.note(pod.uid, quorumStates.has(state));
     this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
+    if (otherGang !== undefined) this.#otherGangs.set(pod.uid, otherGang);
+    else if (this.#otherGangs.size > 0) this.#otherGangs.delete(pod.uid);
+    this.#updateMisfit(pod);
     this.#updateLife();
   }
 
@@ -311,6 +356,8 @@ export class Gang implements GangView {
     this.#stranded.delete(uid);
     this.#seenBinding.delete(uid);
     this.#listedAsOurs.delete(uid);
+    this.#otherGangs.delete(uid);
+    this.misfits.delete(uid);
     this.#life.note(uid, false);
     this.#updateLife();
   }
@@ -366,7 +413,39 @@ export class Gang implements GangView {
     const { spec } = this;
     if (spec === undefined) return;
     const { bound, stranded, succeeded } = this.#counts;
-    this.#life.update(spec.startedSince, () => bound + stranded + succeeded >= spec.minMember || this.#hasHadQuorum());
+    this.#life.update(
+      this.#startedSince(),
+      () => bound + stranded + succeeded >= spec.minMember || this.#hasHadQuorum(),
+    );
+  }
+
+  /** Returns since when the present life has started, as the API shows it; undefined if it does not show that. */
+  #startedSince(): string | undefined {
+    const { startedSince, startIsSticky = false } = this.spec ?? {};
+    if (startedSince === undefined || !startIsSticky || this.#life.started) return startedSince;
+    const start = Date.parse(startedSince);
+    for (const [uid, { podScheduled }] of this.members) {
+      if (quorumStates.has(this.#states.get(uid)!) && (podScheduled?.since ?? Infinity) <= start) return startedSince;
+    }
+    return undefined;
+  }
+
+  #updateMisfit(pod: Pod): void {
+    const misfit = fitStates.has(this.#states.get(pod.uid)!) ? this.#misfitOf(pod) : undefined;
+    if (misfit !== undefined) this.misfits.set(pod.uid, misfit);
+    else if (this.misfits.size > 0) this.misfits.delete(pod.uid);
+  }
+
+  #misfitOf({ uid, priority, template }: Pod): Misfit | undefined {
+    const otherGang = this.#otherGangs.get(uid);
+    if (otherGang !== undefined) return { kind: 'otherGang', key: otherGang };
+    const { memberPriority, memberPreemptionPolicy } = this.spec ?? {};
+    if (memberPriority !== undefined && priority !== memberPriority)
+      return { kind: 'priority', expected: memberPriority };
+    const policy: PreemptionPolicy = template.neverPreempts === true ? 'Never' : 'PreemptLowerPriority';
+    if (memberPreemptionPolicy !== undefined && policy !== memberPreemptionPolicy)
+      return { kind: 'preemptionPolicy', expected: memberPreemptionPolicy };
+    return undefined;
   }
 
   #hasHadQuorum(): boolean {
@@ -410,10 +489,16 @@ function belongsToOther(pod: Pod, plan: MemberPlan | undefined, groupUid: string
   return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
 }
 
+/** Returns whether preemption may leave this number of members running: they are a quorum, and the group need not go as a whole. */
+export function mayRunWith(left: number, { spec }: GangView): boolean {
+  return spec === undefined || (spec.evictedWhole !== true && left >= spec.minMember);
+}
+
 /** Returns whether only scheduling gates of members keep the group from being ready. */
 export function onlyGatesAreShut(gang: GangView): boolean {
   const gated = gang.count('gated');
   const available = gang.counted + gang.pending.size;
-  const { minMember } = gang.spec ?? { minMember: Infinity };
-  return available < minMember && available + gated >= minMember;
+  const { minMember, waitsForGates = false } = gang.spec ?? { minMember: Infinity };
+  const areShut = available < minMember || (waitsForGates && gated > 0);
+  return areShut && available + gated >= minMember;
 }

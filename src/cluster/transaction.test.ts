@@ -87,6 +87,7 @@ describe('a gang taken out', () => {
     const { build, cluster } = clusterWithNode();
     cluster.setNode(build.projectedNode({ name: 'b', cpu: 4 }));
     cluster.setGang({
+      source: 'scheduling.x-k8s.io',
       uid: 'red',
       key: 'default/red',
       creationTimestamp: 0,

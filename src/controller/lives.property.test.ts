@@ -130,6 +130,7 @@ class Story {
   get #spec(): GangSpec {
     const { uid, key, creationTimestamp } = this.#group;
     return {
+      source: 'scheduling.x-k8s.io',
       ...{ uid, key, creationTimestamp, minMember, minResources: undefined, scheduleTimeoutSeconds: undefined },
       ...{ confirmsStart: true, releases: false, repairGraceMs: 60_000 },
       startedSince: startedSince(this.#status),

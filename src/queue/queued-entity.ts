@@ -3,7 +3,7 @@ import type { Status } from '../framework/status.ts';
 import type { Rejection } from '../framework/event-hints.ts';
 import type { Failure } from './failure.ts';
 
-/** `pod/<uid>` or `gang/<namespace>/<name>`. */
+/** `pod/<uid>` or `gang/<group key>`. */
 export type EntityKey = string;
 
 export function entityKeyOf(schedulingEntity: SchedulingEntity): EntityKey {

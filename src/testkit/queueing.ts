@@ -1,12 +1,15 @@
 import type { NodeOptions } from './builders/node.ts';
+import type { NativePodGroupOptions } from './builders/native-pod-group.ts';
 import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
+import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { EntityRouter } from '../scheduler/intake/entity-router.ts';
+import { nativeGangSpecOf } from '../scheduler/intake/native-pod-group-adapter.ts';
 import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
 import { CoreHarness } from './core-harness.ts';
 import type { CoreHarnessOptions } from './core-harness.ts';
@@ -82,8 +85,18 @@ export class Queueing {
   }
 
   group(options: PodGroupOptions): void {
-    const { build, core } = this.harness;
-    const spec = gangSpecOf(build.projectedPodGroup({ uid: options.name ?? 'group', ...options }), build.resources);
+    const { build } = this.harness;
+    this.#setGroup(gangSpecOf(build.projectedPodGroup({ uid: options.name ?? 'group', ...options }), build.resources));
+  }
+
+  /** Adds or changes a PodGroup of Kubernetes itself. */
+  nativeGroup(options: NativePodGroupOptions): void {
+    const group = this.harness.build.projectedNativePodGroup({ uid: `native-${options.name}`, ...options });
+    this.#setGroup(nativeGangSpecOf(group, defaultMaxRepairGraceMs));
+  }
+
+  #setGroup(spec: GangSpec): void {
+    const { core } = this.harness;
     const old = this.#groups.get(spec.key);
     this.#groups.set(spec.key, spec);
     if (old === undefined) core.handlers.podGroups.onAdd(spec);
@@ -101,7 +114,7 @@ export class Queueing {
     for (let i = 0; i < 40; i++) await Promise.resolve();
   }
 
-  /** Returns the queue state of each entity: `pod/<uid>` or `gang/<namespace>/<name>` -> state */
+  /** Returns the queue state of each entity: `pod/<uid>` or `gang/<group key>` -> state */
   states(): Record<string, string> {
     return Object.fromEntries([...this.queue.entities()].map(({ key, state }) => [key, state.kind]));
   }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { groupKeyOf } from '../api/group-key.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { enableOwn, registryWith } from '../compose/own-plugins.ts';
 import { profileFrom } from '../compose/profile-options.ts';
@@ -7,6 +8,7 @@ import { defaultProfile } from '../config/scheduler-configuration.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { EntityKey } from '../queue/queued-entity.ts';
 import type { NodeOptions } from './builders/node.ts';
+import type { NativePodGroupOptions } from './builders/native-pod-group.ts';
 import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
 import { ExpectationError } from './expectation-error.ts';
@@ -115,8 +117,17 @@ export class TestScheduler {
     this.#core.group({ createdAt: this.now, ...options });
   }
 
+  /** Adds a PodGroup of Kubernetes itself, or replaces the one with this name. */
+  setNativeGroup(options: NativePodGroupOptions & { readonly name: string }): void {
+    this.#core.nativeGroup({ createdAt: this.now, ...options });
+  }
+
   removeGroup(name: string): void {
     this.#core.removeGroup(keyOf(name));
+  }
+
+  removeNativeGroup(name: string): void {
+    this.#core.removeGroup(groupKeyOf('scheduling.k8s.io', ...(keyOf(name).split('/') as [string, string])));
   }
 
   /** Runs the scheduler until it is idle: nothing happens until an object changes or the clock advances. */

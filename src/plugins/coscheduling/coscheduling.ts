@@ -28,7 +28,7 @@ const barrierKey = 'Coscheduling/barrier';
  * Gang policy: defines the quorum and when a group is rejected. The scheduler owns the order of members, the transaction and the
  * waiting pods.
  *
- * - PreEnqueue: keeps the group out of the active queue until it is ready.
+ * - PreEnqueue: keeps the group out of the active queue until it is ready, and the members of a started one while it is held back.
  * - PreFilter: checks that the group is still ready, and that the cluster has minResources free in total.
  * - Permit: makes each member wait until the last one of the quorum arrives, which allows all of them.
  * - Unreserve: rejects all waiting members when one of them fails.
@@ -47,7 +47,11 @@ export class Coscheduling implements Plugin {
   }
 
   preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
-    return schedulingEntity.kind === 'gang' ? readiness(schedulingEntity.gang, this.#handle.schedulerName) : undefined;
+    const { schedulerName, cluster } = this.#handle;
+    if (schedulingEntity.kind === 'gang') return readiness(schedulingEntity.gang, schedulerName);
+    const { podGroupKey } = schedulingEntity.pod;
+    const gang = podGroupKey === undefined ? undefined : cluster.gang(podGroupKey);
+    return gang?.isHeldBack === true ? readiness(gang, schedulerName) : undefined;
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {

@@ -1,17 +1,19 @@
+import { parseGroupKey } from '../../api/group-key.ts';
 import { isObjectName } from '../../api/object-name.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView, Misfit } from '../../cluster/gang.ts';
 import { Status } from '../../framework/status.ts';
 
 export const pluginName = 'Coscheduling';
 
 /**
- * Returns undefined if `schedulerName` can schedule the gang, and the reason for users otherwise. A gang is ready if its PodGroup exists,
- * all pending members name this scheduler, and pending and counted members together reach the quorum. Takes constant time. No other code
- * decides readiness.
+ * Returns undefined if `schedulerName` can schedule the gang, and the reason for users otherwise. A gang is ready if its PodGroup exists and is
+ * supported, all pending members name this scheduler, no member is a misfit, and pending and counted members together reach the quorum. A gang
+ * that is ready takes constant time. No other code decides readiness.
  */
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) return groupAbsent(gang.key);
+  if (gang.spec.unsupported !== undefined) return notReady(`PodGroup ${gang.key} ${gang.spec.unsupported}`);
   const ours = gang.pendingBySchedulerName.get(schedulerName) ?? 0;
   if (ours < gang.pending.size) {
     const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
@@ -20,10 +22,15 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
         `set the same spec.schedulerName for all of them`,
     );
   }
-  const { minMember } = gang.spec;
+  if (gang.misfits.size > 0) return misfitting(gang);
+  const { minMember, waitsForGates = false } = gang.spec;
   const available = gang.counted + gang.pending.size;
-  if (available >= minMember) return undefined;
   const gated = gang.count('gated');
+  if (waitsForGates && gated > 0) {
+    const have = gated === 1 ? 'member has' : 'members have';
+    return notReady(`PodGroup ${gang.key} waits until no member has scheduling gates; ${gated} ${have} some`);
+  }
+  if (available >= minMember) return undefined;
   const stranded = gang.count('stranded');
   const preempted = gang.countMarked('bound');
   const note =
@@ -39,13 +46,44 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
 
 /** Returns the rejection of a pod whose PodGroup does not exist. `key`: namespace/name, as the pod names it. */
 export function groupAbsent(key: string): Status {
-  if (!isObjectName(key.slice(key.indexOf('/') + 1))) {
-    return notReady(
-      `PodGroup ${key} cannot exist, because its name is not valid; ` +
-        `correct the label or annotation ${podGroupLabel} of the pod`,
-    );
+  const { source, name } = parseGroupKey(key);
+  if (!isObjectName(name)) {
+    const remedy =
+      source === 'scheduling.k8s.io'
+        ? 'recreate the pod with another spec.schedulingGroup'
+        : `correct the label or annotation ${podGroupLabel} of the pod`;
+    return notReady(`PodGroup ${key} cannot exist, because its name is not valid; ${remedy}`);
   }
   return notReady(`PodGroup ${key} does not exist; the pod starts when it is created`);
+}
+
+/** Names the misfit with the lowest uid, so that the reason does not change with the order of arrival. */
+function misfitting(gang: GangView): Status {
+  const [first, ...others] = [...gang.misfits.keys()].sort();
+  const { name, priority } = gang.members.get(first!)!;
+  const more =
+    others.length === 0 ? '' : `; ${others.length} more ${others.length === 1 ? 'member' : 'members'} must change too`;
+  return notReady(`${describe(gang.misfits.get(first!)!, gang.key, name, priority)}${more}`);
+}
+
+function describe(misfit: Misfit, group: string, pod: string, priority: number): string {
+  switch (misfit.kind) {
+    case 'otherGang':
+      return (
+        `pod ${pod} is in PodGroup ${group} by its label or annotation ${podGroupLabel}, ` +
+        `and in PodGroup ${misfit.key} by its spec.schedulingGroup; keep one of them`
+      );
+    case 'priority':
+      return (
+        `pod ${pod} has the priority ${priority}, but PodGroup ${group} has ${misfit.expected}; ` +
+        'give both the same priorityClassName'
+      );
+    case 'preemptionPolicy':
+      return (
+        `pod ${pod} does not have the preemptionPolicy ${misfit.expected} of PodGroup ${group}; ` +
+        'give both the same preemptionPolicy'
+      );
+  }
 }
 
 function notReady(reason: string): Status {

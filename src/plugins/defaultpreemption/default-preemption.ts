@@ -91,7 +91,7 @@ class DefaultPreemption implements Plugin {
     if (schedulingEntity.kind === 'gang' || this.#surplusPreempts) return false;
     const { podGroupKey } = schedulingEntity.pod;
     const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
-    return gang?.spec !== undefined && gang.missing === 0;
+    return gang?.spec !== undefined && gang.spec.minMember > 0 && gang.missing === 0;
   }
 
   /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */

@@ -129,7 +129,7 @@ export class EquivalenceKeys {
   #groupOf(schedulingEntity: SchedulingEntity): unknown {
     if (schedulingEntity.kind === 'gang' || schedulingEntity.pod.podGroupKey === undefined) return undefined;
     const gang = this.#options.cluster.gang(schedulingEntity.pod.podGroupKey);
-    return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
+    return [gang?.key, gang?.spec?.uid, gang?.isHeldBack, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
   }
 
   /** Returns whether a member of the group has a reservation. A reservation excludes only other groups. */

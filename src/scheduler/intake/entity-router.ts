@@ -17,8 +17,10 @@ type Mode = 'together' | 'settling' | 'singly';
 /** What the router keeps on a group. */
 interface Routed {
   readonly mode: Mode;
-  /** How many schedulers its pending members name. If there are several, no member can be scheduled. */
+  /** How many schedulers its pending members name, but at least 1. If there are several, no member can be scheduled. */
   readonly schedulers: number;
+  /** As in GangView: no member can be scheduled either. */
+  readonly isHeldBack: boolean;
 }
 
 /** Keeps the queue's entities in line with the cluster cache. Level-triggered and idempotent. */
@@ -69,16 +71,18 @@ export class EntityRouter {
     const gang = this.#cluster.gang(key);
     const mode = this.#bars.some((isBarred) => isBarred(key)) ? 'settling' : modeOf(gang);
     const before = this.#routed.get(key);
-    const schedulers = gang?.pendingBySchedulerName.size ?? 0;
+    const schedulers = Math.max(1, gang?.pendingBySchedulerName.size ?? 0);
+    const isHeldBack = gang?.isHeldBack === true;
+    const hasSameObstacles = before?.schedulers === schedulers && before.isHeldBack === isHeldBack;
     if (gang === undefined) this.#routed.delete(key);
-    else this.#routed.set(key, { mode, schedulers });
+    else this.#routed.set(key, { mode, schedulers, isHeldBack });
     if (mode === 'singly') {
-      if (before?.mode === 'singly' && before.schedulers === schedulers && member !== undefined) {
+      if (before?.mode === 'singly' && hasSameObstacles && member !== undefined) {
         this.#routeSingly(member, event, since, asksElse);
         return;
       }
       this.#queue.remove(gangEntityKey(key));
-      const allAskElse = asksElse || before?.schedulers !== schedulers;
+      const allAskElse = asksElse || !hasSameObstacles;
       for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since, allAskElse);
       if (member !== undefined && !gang!.members.has(member.uid)) this.#routeSingly(member, event, since, asksElse);
       return;

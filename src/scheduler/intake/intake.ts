@@ -116,7 +116,7 @@ export class Intake {
     const { verdicts: sink, events } = ports;
     const signal = lifecycle.stopping;
     this.verdicts = new Verdicts({ sink, events, metrics: metrics.gangs, cluster, clock, logger, signal });
-    const notReady = new NotReadyVerdicts({ queue, verdicts: this.verdicts, clock, profiles });
+    const notReady = new NotReadyVerdicts({ queue, verdicts: this.verdicts, clock, cluster, profiles });
     this.#notReady = notReady;
     gated.add((entity, status) => {
       // Changes still arrive while the last bindings are sent.

@@ -18,6 +18,7 @@ export function gangSpecOf(
   maxRepairGraceMs = defaultMaxRepairGraceMs,
 ): GangSpec {
   return {
+    source: 'scheduling.x-k8s.io',
     uid: podGroup.uid,
     key: podGroup.key,
     creationTimestamp: podGroup.creationTimestamp,

@@ -47,6 +47,7 @@ interface GangNeeds {
   readonly missing: number;
   readonly pending: number;
   readonly started: boolean;
+  readonly isHeldBack: boolean;
 }
 
 /**
@@ -134,7 +135,7 @@ export class WatchHandlers {
     onUpdate: (_old, spec) => this.#setGroup(spec, 'Update'),
     onDelete: (spec) => {
       const gang = this.#cluster.gang(spec.key);
-      this.#cluster.removeGang(spec.key);
+      this.#rerouteGroups(this.#cluster.removeGang(spec.key), 'PodGroupDelete');
       if (!this.#options.hasSynced()) return;
       this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant(), true);
       if (gang !== undefined) this.#notify({ resource: 'PodGroup', action: 'Delete', gang });
@@ -247,7 +248,7 @@ export class WatchHandlers {
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
     const needsBefore = this.#needsOf(spec.key);
-    this.#cluster.setGang(spec);
+    this.#rerouteGroups(this.#cluster.setGang(spec), `PodGroup${action}`);
     const gang: GangView = this.#cluster.gang(spec.key)!;
     // Status updates by the controller end here.
     if (!this.#options.hasSynced()) return;
@@ -271,7 +272,9 @@ export class WatchHandlers {
 
   #needsOf(key: string | undefined): GangNeeds | undefined {
     const gang = key === undefined ? undefined : this.#cluster.gang(key);
-    return gang && { spec: gang.spec, missing: gang.missing, pending: gang.pending.size, started: gang.started };
+    if (gang === undefined) return undefined;
+    const { spec, missing, pending, started, isHeldBack } = gang;
+    return { spec, missing, pending: pending.size, started, isHeldBack };
   }
 
   /** Returns the current time, increased with every call, so that entities made ready in one millisecond keep their order. */
@@ -293,7 +296,13 @@ function sameToOthers(a: Pod | undefined, b: Pod | undefined): boolean {
 
 function sameNeeds(a: GangNeeds | undefined, b: GangNeeds | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  return a.missing === b.missing && a.pending === b.pending && a.started === b.started && sameDemand(a.spec, b.spec);
+  return (
+    a.missing === b.missing &&
+    a.pending === b.pending &&
+    a.started === b.started &&
+    a.isHeldBack === b.isHeldBack &&
+    sameDemand(a.spec, b.spec)
+  );
 }
 
 function sameDemand(a: GangSpec | undefined, b: GangSpec | undefined): boolean {
@@ -301,6 +310,7 @@ function sameDemand(a: GangSpec | undefined, b: GangSpec | undefined): boolean {
   return (
     a.uid === b.uid &&
     a.minMember === b.minMember &&
+    a.unsupported === b.unsupported &&
     a.scheduleTimeoutSeconds === b.scheduleTimeoutSeconds &&
     sameResources(a.minResources, b.minResources)
   );

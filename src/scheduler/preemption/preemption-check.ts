@@ -2,6 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import { mayRunWith } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -120,7 +121,7 @@ export class PreemptionCheck {
       if (bound + planned <= evicted) continue;
       // A member that is being bound may fail, so the quorum of a group that loses bound members does not rest on it.
       const left = gang.present - counts.recalled - evicted - (evicted > 0 ? planned : 0);
-      if (left < (gang.spec?.minMember ?? 0)) return gang;
+      if (!mayRunWith(left, gang)) return gang;
     }
     return undefined;
   }

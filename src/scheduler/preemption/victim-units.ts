@@ -1,6 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { Multimap } from '../../base/multimap.ts';
+import { mayRunWith } from '../../cluster/gang.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -99,8 +100,8 @@ export class VictimUnits {
     const units: VictimUnit[] = [];
     for (const [gang, members] of byGang) {
       const leaving = [...gang.members.keys()].filter((uid) => gang.isPresent(uid) && this.has(uid)).length;
-      const keepsQuorum = gang.present - leaving - members.length >= (gang.spec?.minMember ?? 0);
-      if (keepsQuorum) alone.push(...members);
+      const left = gang.present - leaving - members.length;
+      if (mayRunWith(left, gang)) alone.push(...members);
       else units.push(this.#unit(members, gang.key, terms));
     }
     return [...units, ...alone.map((pod) => this.#unit([pod], undefined, terms))];
@@ -204,7 +205,7 @@ export class VictimUnits {
  * new life of the group.
  */
 function restOf(gang: Gang, marked: Pod): readonly Pod[] {
-  if (gang.spec === undefined || gang.present >= gang.spec.minMember) return [];
+  if (mayRunWith(gang.present, gang)) return [];
   if (gang.stateOf(marked.uid) === 'former') return [];
   const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
     const state = gang.stateOf(uid);

@@ -1,3 +1,4 @@
+import { parseGroupKey } from '../../api/group-key.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import { isTerminal } from '../../api/pod.ts';
 import { minResources } from '../../api/resource-list.ts';
@@ -79,7 +80,7 @@ export class SeenBindings {
     const group = this.#groups.get(groupKey)!;
     group.members.delete(uid);
     if (requests === template.requests) addCount(group.byTemplate, template, -1);
-    this.#limits.unbind(namespaceOf(groupKey), requests);
+    this.#limits.unbind(parseGroupKey(groupKey).namespace, requests);
   }
 
   of(uid: string): SeenBinding | undefined {
@@ -105,7 +106,7 @@ export class SeenBindings {
     const least = minResources(before, requests);
     if (least === before) return;
     if (before === template.requests) addCount(this.#groups.get(groupKey)!.byTemplate, template, -1);
-    const namespace = namespaceOf(groupKey);
+    const { namespace } = parseGroupKey(groupKey);
     this.#limits.unbind(namespace, before);
     this.#limits.bind(namespace, least);
     binding.requests = least;
@@ -126,8 +127,4 @@ export class SeenBindings {
     group.most = Math.max(group.most, group.members.size);
     this.#limits.bind(pod.namespace, requests);
   }
-}
-
-function namespaceOf(groupKey: string): string {
-  return groupKey.slice(0, groupKey.indexOf('/'));
 }

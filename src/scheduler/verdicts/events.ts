@@ -1,6 +1,6 @@
 import { runtimeAnnotation } from '../../api/declared-runtime.ts';
+import { groupApiVersions, parseGroupKey } from '../../api/group-key.ts';
 import type { MembershipDisagreement } from '../../api/pod-group-membership.ts';
-import { podGroupResource } from '../../api/pod-group.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { EventToRecord } from '../../client/event-recorder.ts';
@@ -159,9 +159,11 @@ function regardingGroup({ spec }: GangView, member: Pod): Subject | undefined {
 }
 
 function regardingGroupOf(spec: GangSpec, { schedulerName }: Pod): Subject {
-  const { apiVersion, kind } = podGroupResource;
-  const [namespace, name] = spec.key.split('/', 2) as [string, string];
-  return { regarding: { apiVersion, kind, namespace, name, uid: spec.uid }, reportingController: schedulerName };
+  const { source, namespace, name } = parseGroupKey(spec.key);
+  return {
+    regarding: { apiVersion: groupApiVersions[source], kind: 'PodGroup', namespace, name, uid: spec.uid },
+    reportingController: schedulerName,
+  };
 }
 
 function counted(count: number, noun: string): string {

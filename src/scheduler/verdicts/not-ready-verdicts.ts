@@ -1,5 +1,8 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
 import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Status } from '../../framework/status.ts';
@@ -31,6 +34,7 @@ export class NotReadyVerdicts {
   readonly #queue: Pick<SchedulingQueue, 'get'>;
   readonly #verdicts: Pick<Verdicts, 'report'>;
   readonly #clock: Clock;
+  readonly #cluster: Pick<Cluster, 'gang'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
   /** entity -> its report; a report whose entity is no longer gated when it is due is dropped */
   readonly #reports: DueTimes<EntityKey, PendingReport>;
@@ -39,11 +43,13 @@ export class NotReadyVerdicts {
     readonly queue: Pick<SchedulingQueue, 'get'>;
     readonly verdicts: Pick<Verdicts, 'report'>;
     readonly clock: Clock;
+    readonly cluster: Pick<Cluster, 'gang'>;
     readonly profiles: Pick<Profiles, 'decidesGangs'>;
   }) {
     this.#queue = options.queue;
     this.#verdicts = options.verdicts;
     this.#clock = options.clock;
+    this.#cluster = options.cluster;
     this.#profiles = options.profiles;
     this.#reports = new DueTimes(options.clock, (key, { entity }) => this.#report(key, entity));
   }
@@ -53,9 +59,10 @@ export class NotReadyVerdicts {
    * members delays the verdict.
    */
   gated(entity: QueuedEntity, { message: reason }: Status): void {
-    if (entity.schedulingEntity.kind !== 'gang') return;
+    const { schedulingEntity } = entity;
+    if (schedulingEntity.kind === 'pod' && schedulingEntity.pod.podGroupKey === undefined) return;
     const now = this.#clock.monotonic();
-    const { size: pending } = entity.schedulingEntity.gang.pending;
+    const pending = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.pending.size : 1;
     const known = this.#reports.get(entity.key);
     const isKnown = known?.entity === entity;
     if (isKnown && known.reason === reason && known.pending === pending) return;
@@ -70,15 +77,28 @@ export class NotReadyVerdicts {
   #report(key: EntityKey, entity: QueuedEntity): void {
     const { schedulingEntity, state } = entity;
     const isGated = this.#queue.get(key) === entity && state.kind === 'gated';
-    if (isGated && schedulingEntity.kind === 'gang') this.#notify(schedulingEntity.gang, state.status);
+    if (!isGated) return;
+    if (schedulingEntity.kind === 'gang') {
+      const { gang } = schedulingEntity;
+      this.#notify(gang, [...gang.pending.values()], state.status);
+      return;
+    }
+    const { pod } = schedulingEntity;
+    const gang = pod.podGroupKey === undefined ? undefined : this.#cluster.gang(pod.podGroupKey);
+    if (gang !== undefined) this.#notify(gang, [pod], state.status);
   }
 
-  #notify(gang: GangView, { message }: Status): void {
-    const ours = [...gang.pending.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
-    const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
+  #notify(gang: GangView, pending: readonly Pod[], { message }: Status): void {
+    const ours = pending.filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const cause = message.replaceAll(counts, '');
-    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor, cause }, gang);
+    this.#verdicts.report(ours, { ...kindOf(gang), message: `${message}.`, cause }, gang);
   }
+}
+
+function kindOf(gang: GangView): Pick<Verdict, 'reason' | 'waitsFor'> {
+  if (gang.spec?.unsupported !== undefined || gang.misfits.size > 0)
+    return { reason: 'SchedulerError', waitsFor: 'error' };
+  return { reason: 'WaitingForGang', waitsFor: onlyGatesAreShut(gang) ? 'gates' : 'members' };
 }
 
 /** Standalone numbers, not digits within names. */

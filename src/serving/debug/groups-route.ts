@@ -1,3 +1,4 @@
+import { groupKeyOf, parseGroupKey } from '../../api/group-key.ts';
 import { memberStates } from '../../cluster/gang.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
@@ -8,19 +9,21 @@ import type { PageRequest } from './page.ts';
 /**
  * Serves /debug/groups: the pod groups as the scheduler sees them, with member counts per state and the verdict. With
  * `?namespace=` and `?name=` it shows one group and its members, each with state and node; `limit` and `offset` then apply to
- * members.
+ * members. `?source=scheduling.k8s.io` selects the PodGroup of Kubernetes itself.
  */
 export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
     path: '/debug/groups',
     isCostly: true,
     async answer(query) {
-      const request = pageRequest(query, ['namespace', 'name']);
+      const request = pageRequest(query, ['namespace', 'name', 'source']);
       if (!isPageRequest(request)) return request;
       const { state } = scheduler;
-      const { namespace, name } = request;
+      const { namespace, name, source } = request;
       if (namespace !== undefined && name !== undefined) {
-        const gang = state.cluster.gang(`${namespace}/${name}`);
+        const gang = state.cluster.gang(
+          groupKeyOf(source === 'scheduling.k8s.io' ? source : 'scheduling.x-k8s.io', namespace, name),
+        );
         if (gang === undefined) return { status: 404, text: 'the scheduler does not know this group\n' };
         return membersAnswer(gang, request, scheduler);
       }
@@ -51,13 +54,14 @@ async function membersAnswer(gang: Gang, request: PageRequest, scheduler: Pick<S
 }
 
 function describe(gang: Gang, state: Scheduler['state']): object {
-  const slash = gang.key.indexOf('/');
+  const { source, namespace, name } = parseGroupKey(gang.key);
   const counts = memberStates.map((state) => [state, gang.count(state)] as const).filter(([, count]) => count > 0);
   const [waiting] = gang.pending.values();
   const verdict = waiting === undefined ? undefined : state.verdictOf(waiting.uid);
   return {
-    namespace: gang.key.slice(0, slash),
-    name: gang.key.slice(slash + 1),
+    source,
+    namespace,
+    name,
     // Absent: pods name a group without a PodGroup.
     ...(gang.spec !== undefined && { minMember: gang.spec.minMember }),
     started: gang.started,

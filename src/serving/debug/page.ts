@@ -7,6 +7,8 @@ export interface PageRequest {
   /** Filter by namespace or name. */
   readonly namespace?: string;
   readonly name?: string;
+  /** Group of the API that a PodGroup comes from. */
+  readonly source?: string;
   /** Maximum number of rows. */
   readonly limit: number;
   /** Number of rows to skip. */
@@ -28,8 +30,11 @@ const sliceMs = 5;
 /** Number of rows between two checks of the clock. */
 const rowsPerCheck = 64;
 
-/** Parses `?namespace=`, `?name=`, `?limit=` and `?offset=`. Returns a 400 response for anything else. */
-export function pageRequest(query: URLSearchParams, filters: readonly ('namespace' | 'name')[]): PageRequest | Answer {
+/** Parses the filters, `?limit=` and `?offset=`. Returns a 400 response for anything else. */
+export function pageRequest(
+  query: URLSearchParams,
+  filters: readonly ('namespace' | 'name' | 'source')[],
+): PageRequest | Answer {
   const known = new Set<string>([...filters, 'limit', 'offset']);
   for (const name of query.keys()) {
     if (!known.has(name)) return bad(`unknown parameter: this path accepts ${[...known].join(', ')}`);
@@ -42,7 +47,7 @@ export function pageRequest(query: URLSearchParams, filters: readonly ('namespac
   for (const filter of filters) {
     const value = query.get(filter);
     if (value === null) continue;
-    if (value === '' || value.length > maxNameLength) return bad(`${filter} must be the name of an object`);
+    if (value === '' || value.length > maxNameLength) return bad(`${filter} must be a name`);
     request[filter] = value;
   }
   return request;

@@ -1,6 +1,8 @@
 import { NodeImages } from '../../api/node-images.ts';
 import { projectNode } from '../../api/node.ts';
 import type { Node } from '../../api/node.ts';
+import { projectNativePodGroup } from '../../api/native-pod-group.ts';
+import type { NativePodGroup } from '../../api/native-pod-group.ts';
 import { projectPodGroup } from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
 import { PodProjector } from '../../api/pod-projector.ts';
@@ -10,6 +12,8 @@ import { NodeInfo } from '../../cluster/node-info.ts';
 import { Identities } from './identity.ts';
 import { buildNode } from './node.ts';
 import type { NodeObject, NodeOptions } from './node.ts';
+import { buildNativePodGroup } from './native-pod-group.ts';
+import type { NativePodGroupOptions } from './native-pod-group.ts';
 import { buildPodGroup } from './pod-group.ts';
 import type { PodGroupObject, PodGroupOptions } from './pod-group.ts';
 import { buildPod } from './pod.ts';
@@ -82,5 +86,14 @@ export class Builders {
 
   projectedPodGroup(options: PodGroupOptions = {}): PodGroup {
     return projectPodGroup(this.podGroup(options));
+  }
+
+  /** Returns a PodGroup of Kubernetes itself, as the API server returns it. */
+  nativePodGroup(options: NativePodGroupOptions = {}): object {
+    return buildNativePodGroup(options, this.#identities.next());
+  }
+
+  projectedNativePodGroup(options: NativePodGroupOptions = {}): NativePodGroup {
+    return projectNativePodGroup(this.nativePodGroup(options));
   }
 }

@@ -16,6 +16,8 @@ export interface PodOptions {
   readonly group?: string;
   /** PodGroup in the annotation. */
   readonly groupAnnotation?: string;
+  /** PodGroup of Kubernetes itself, in spec.schedulingGroup. */
+  readonly schedulingGroup?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** Requests of the only container. */
@@ -93,6 +95,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       schedulerName: options.schedulerName ?? 'default-scheduler',
       priority: options.priority ?? 0,
       ...(options.nodeName !== undefined && { nodeName: options.nodeName }),
+      ...(options.schedulingGroup !== undefined && { schedulingGroup: { podGroupName: options.schedulingGroup } }),
       ...(options.gates !== undefined && { schedulingGates: options.gates.map((name) => ({ name })) }),
       ...(options.nodeSelector !== undefined && { nodeSelector: options.nodeSelector }),
       ...(options.activeDeadlineSeconds !== undefined && { activeDeadlineSeconds: options.activeDeadlineSeconds }),

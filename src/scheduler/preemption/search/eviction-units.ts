@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
+import { mayRunWith } from '../../../cluster/gang.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
@@ -167,7 +168,7 @@ export class EvictionUnits {
     if (!mayGo) return undefined;
     if (gang !== undefined) {
       const left = gang.count('bound') + gang.count('stranded') + gang.count('planned') - pods.length;
-      if (left > 0 && gang.counted - pods.length < gang.spec!.minMember) return undefined;
+      if (left > 0 && !mayRunWith(gang.counted - pods.length, gang)) return undefined;
     }
     const counted = pods.map((pod) => ({ ...pod, priority: plannedPriority }));
     for (const pod of counted) {
@@ -201,7 +202,8 @@ export class EvictionUnits {
     const mayGoWhole = staying.size === 0 && !this.exceedBudgets(bound, new BudgetUse(this.#policy));
     // A member that is being bound may fail, and one that makes way leaves, so the quorum does not rest on them.
     const confirmed = bound.filter((pod) => !this.#cluster.isAssumed(pod.uid) && !this.#makesWay(pod)).length;
-    const beyondQuorum = Math.max(0, confirmed - gang.spec!.minMember);
+    const { minMember, evictedWhole = false } = gang.spec!;
+    const beyondQuorum = evictedWhole ? 0 : Math.max(0, confirmed - minMember);
     if (staying.size > 0) {
       const wholeAt = Math.max(...staying.values());
       for (const pod of bound)

@@ -1,0 +1,44 @@
+import type { NativePodGroup } from '../../api/native-pod-group.ts';
+import type { GangSpec } from '../../cluster/gang.ts';
+
+/**
+ * Converts a `scheduling.k8s.io` PodGroup to the fields that the core reads. A group with the policy `basic` has no quorum. What Kubernetes calls
+ * disruption mode `single` is stricter here: preemption leaves no gang below its quorum.
+ */
+export function nativeGangSpecOf(group: NativePodGroup, repairGraceMs: number): GangSpec {
+  const { minCount, scheduled } = group;
+  const isScheduled = scheduled?.status === 'True';
+  return {
+    source: 'scheduling.k8s.io',
+    uid: group.uid,
+    key: group.key,
+    creationTimestamp: group.creationTimestamp,
+    minMember: minCount ?? 0,
+    minResources: undefined,
+    scheduleTimeoutSeconds: undefined,
+    startedSince: isScheduled ? String(scheduled.lastTransitionTime) : undefined,
+    startIsSticky: true,
+    startsAnew: false,
+    confirmsStart: scheduled !== undefined,
+    releases: true,
+    repairGraceMs,
+    unsupported: unsupportedIn(group),
+    ...(minCount !== undefined && { waitsForGates: true as const }),
+    ...(group.disruptsAll && { evictedWhole: true as const }),
+    memberPriority: group.priority,
+    memberPreemptionPolicy: group.preemptionPolicy,
+  };
+}
+
+function unsupportedIn({ topologyKey, hasResourceClaims, parentName }: NativePodGroup): string | undefined {
+  if (parentName !== undefined) {
+    return `belongs to CompositePodGroup ${parentName}, which Tutti does not support yet: create it without spec.parentCompositePodGroupName`;
+  }
+  if (topologyKey !== undefined) {
+    return `asks for one domain of ${topologyKey}, which Tutti does not support yet: create it without spec.schedulingConstraints`;
+  }
+  if (hasResourceClaims) {
+    return 'shares ResourceClaims among its pods, which Tutti does not support yet: create it without spec.resourceClaims';
+  }
+  return undefined;
+}
