@@ -25,8 +25,8 @@ export interface ReflectorOptions<T> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Path of the collection: `/api/v1/pods`. */
-  readonly path: string;
+  /** Path of the collection: `/api/v1/pods`. A function is asked before each request: a kind can be served in another version. */
+  readonly path: string | (() => string);
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   /** Returns the projection of an object that the store keeps. Throws on a malformed object, which is then skipped and reported. */
@@ -89,8 +89,8 @@ export class Reflector<T> {
       handler: options.handler,
       ...(options.isSame === undefined ? {} : { isSame: options.isSame }),
       ...(options.indexers === undefined ? {} : { indexers: options.indexers }),
-      onMalformed: (where, error) => this.#report({ kind: 'malformed', path: options.path, where, error }),
-      onHandlerError: (where, error) => this.#report({ kind: 'handler', path: options.path, where, error }),
+      onMalformed: (where, error) => this.#report({ kind: 'malformed', path: this.#path, where, error }),
+      onHandlerError: (where, error) => this.#report({ kind: 'handler', path: this.#path, where, error }),
     });
     this.#synced.promise.catch(() => undefined); // there may be no waiter when it stops
   }
@@ -142,10 +142,15 @@ export class Reflector<T> {
 
   /** Stops the reflector. No handler is called after this call. Resolves when the connections are closed. */
   async stop(): Promise<void> {
-    const reason = new Error(`the reflector of ${this.#options.path} has stopped`);
+    const reason = new Error(`the reflector of ${this.#path} has stopped`);
     this.#stop.abort(reason);
     this.#synced.reject(reason);
     await this.#running;
+  }
+
+  get #path(): string {
+    const { path } = this.#options;
+    return typeof path === 'string' ? path : path();
   }
 
   get #isStopped(): boolean {
@@ -166,7 +171,7 @@ export class Reflector<T> {
       const delayMs = this.#policy.delayAfter(end);
       if (end.error !== undefined) {
         const { step: kind, error } = end;
-        this.#report({ kind, path: this.#options.path, failures: this.#policy.failures, delayMs, error });
+        this.#report({ kind, path: this.#path, failures: this.#policy.failures, delayMs, error });
       }
       await this.#waitFor(delayMs, signal);
     }
@@ -180,16 +185,16 @@ export class Reflector<T> {
 
   /** Returns the current resourceVersion of the collection, by a consistent read. */
   async #newestVersion(): Promise<string> {
-    const { client, clock, path, random } = this.#options;
+    const { client, clock, random } = this.#options;
     const { signal } = this.#stop;
     const call = { ...this.#selectors(), limit: 1, timeoutMs: pageTimeoutMs, signal };
     for (let failures = 1; ; failures++) {
       try {
-        return (await client.list(path, call)).resourceVersion;
+        return (await client.list(this.#path, call)).resourceVersion;
       } catch (thrown) {
         signal.throwIfAborted();
         const delayMs = jitteredBackoff(newestVersionBackoff, failures, random);
-        this.#report({ kind: 'list', path, failures, delayMs, error: toError(thrown) });
+        this.#report({ kind: 'list', path: this.#path, failures, delayMs, error: toError(thrown) });
         await wait(clock, delayMs, signal);
       }
     }
@@ -205,8 +210,7 @@ export class Reflector<T> {
         return;
       }
     } catch (thrown) {
-      const { path } = this.#options;
-      this.#report({ kind: 'list', path, failures: 1, delayMs: 0, error: toError(thrown) });
+      this.#report({ kind: 'list', path: this.#path, failures: 1, delayMs: 0, error: toError(thrown) });
     }
     if (this.#catchUps.has(catchUp)) this.#listAgain();
   }
@@ -270,7 +274,7 @@ export class Reflector<T> {
 
   /** Lists the collection page by page, then deletes the objects that are gone. Returns the resourceVersion to watch from. */
   async #list(): Promise<string> {
-    const { path } = this.#options;
+    const path = this.#path;
     const { pageSize: limit } = this.#policy;
     const keys = new Set<string>();
     const suspectsOversized = this.#suspectsOversized;
@@ -304,16 +308,17 @@ export class Reflector<T> {
     options: Pick<ListOptions, 'limit' | 'metadataOnly'>,
     take: (items: ListPage['items'], page: number) => boolean,
   ): Promise<string> {
-    const { client, path } = this.#options;
+    const { client } = this.#options;
     const all = { ...this.#selectors(), ...options, timeoutMs: pageTimeoutMs, signal: this.#stop.signal };
-    return listPages(client, path, all, (items, page) => {
+    return listPages(client, this.#path, all, (items, page) => {
       this.#noteActivity();
       return take(items, page);
     });
   }
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {
-    const { client, clock, random, path, deadManMs = 90_000 } = this.#options;
+    const { client, clock, random, deadManMs = 90_000 } = this.#options;
+    const path = this.#path;
     // A new random value each time, so that the watches of many clients do not end together.
     const timeoutSeconds = 300 + Math.floor(random() * 300);
     const query = new URLSearchParams({
@@ -345,7 +350,7 @@ export class Reflector<T> {
         if (this.#isKnown(event)) return; // a duplicate
         // The server was restored to an earlier state, so the store no longer matches it.
         throw new WatchLostError(
-          `GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`,
+          `GET ${this.#path}: the watch went back from resourceVersion ${before} to ${version}`,
         );
       }
       this.#policy.reached(version);
@@ -362,7 +367,7 @@ export class Reflector<T> {
         return;
       default: {
         const error = new Error(`a watch event has the unknown type ${JSON.stringify(event.type)}`);
-        this.#report({ kind: 'malformed', path: this.#options.path, where, error });
+        this.#report({ kind: 'malformed', path: this.#path, where, error });
       }
     }
   }
@@ -392,7 +397,7 @@ export class Reflector<T> {
     const bytes = Buffer.byteLength(JSON.stringify(raw));
     if (bytes + oversizedMargin <= maxLineBytes) return;
     const error = new Error(`the object has ${bytes} bytes; a watch event may have at most ${maxLineBytes}`);
-    this.#report({ kind: 'oversized', path: this.#options.path, where, error });
+    this.#report({ kind: 'oversized', path: this.#path, where, error });
   }
 
   #report(problem: ReflectorProblem): void {

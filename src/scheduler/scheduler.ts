@@ -15,17 +15,19 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
+import { NativePodGroupReflector } from '../informer/native-pod-group-reflector.ts';
 import { registerCacheAge } from '../informer/cache-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
+import { nativeGangSpecOf, withoutApi } from './intake/native-pod-group-adapter.ts';
 import { gangSpecOf } from './intake/pod-group-adapter.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
 import { workAtATime } from './cycle/work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
-  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
   /** The administrator's maximum for the grace period of a group. The controller must have the same. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
   /** Called with every decoded node and its raw object, for callers that need fields that the core drops. */
@@ -59,7 +61,7 @@ const stretchMs = 10;
  */
 export class Scheduler {
   readonly #core: SchedulerCore;
-  readonly #client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly #client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
@@ -69,6 +71,7 @@ export class Scheduler {
     readonly nodes: Reflector<Node>;
     readonly pods: Reflector<Pod>;
     readonly podGroups: Reflector<GangSpec>;
+    readonly nativePodGroups: NativePodGroupReflector<GangSpec>;
   };
   readonly #listed: readonly ListedReflector[];
   readonly #podGroupsAbsent = deferred();
@@ -112,16 +115,20 @@ export class Scheduler {
         handlers.podGroups,
         (problem) => this.#onPodGroupProblem(problem),
       ),
+      nativePodGroups: this.#nativeReflector(options.maxRepairGraceMs),
     };
     this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
-    const { nodes, pods, podGroups } = this.#reflectors;
+    const { nodes, pods, podGroups, nativePodGroups } = this.#reflectors;
     const listed = this.#listed.map(({ kind, reflector }) => [listedPath(kind).split('/').at(-1)!, reflector] as const);
-    registerCacheAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
+    registerCacheAge(options.registry, {
+      ...{ nodes, pods, podgroups: podGroups, 'podgroups.scheduling.k8s.io': nativePodGroups },
+      ...Object.fromEntries(listed),
+    });
   }
 
   /** Resolves once the cache has synced, this process leads (if it takes part in an election) and the loop runs. Rejects if stopped before. */
   async start(candidacy?: Candidacy): Promise<void> {
-    const { nodes, pods, podGroups } = this.#reflectors;
+    const { nodes, pods, podGroups, nativePodGroups } = this.#reflectors;
     const leads = candidacy === undefined || (await candidacy.tried());
     const standsByWithCache = !leads && !candidacy.delayCacheUntilActive;
     if (!leads && !standsByWithCache) {
@@ -129,6 +136,7 @@ export class Scheduler {
       await candidacy.elected();
       this.#standsByWithoutCache = false;
     }
+    nativePodGroups.start();
     for (const reflector of [nodes, pods, podGroups, ...this.#listed.map((listed) => listed.reflector)]) {
       reflector.start();
     }
@@ -137,14 +145,16 @@ export class Scheduler {
     const ofListed = (wait: (reflector: Reflector<ListedObject>) => Promise<void>): Promise<void>[] =>
       this.#listed.map(({ reflector, absent }) => Promise.race([wait(reflector), absent.promise]));
     const withListed = ofListed((reflector) => reflector.synced());
-    await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced()), ...withListed]);
+    const groupsSynced = [withGroups(podGroups.synced()), nativePodGroups.synced()];
+    await Promise.all([nodes.synced(), pods.synced(), ...groupsSynced, ...withListed]);
     this.#hasSynced = true;
     this.#synced.resolve();
     // A cache that was first listed after the election is already recent enough.
     if (standsByWithCache) {
       await candidacy.elected();
       const caughtUp = ofListed((reflector) => reflector.catchUp());
-      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp()), ...caughtUp]);
+      const groupsCaughtUp = [withGroups(podGroups.catchUp()), nativePodGroups.catchUp()];
+      await Promise.all([nodes.catchUp(), pods.catchUp(), ...groupsCaughtUp, ...caughtUp]);
     }
     this.#core.begin();
     const { cluster, profiles } = this.#core;
@@ -190,10 +200,10 @@ export class Scheduler {
 
   /** Stops the core as SchedulerCore.stop does, then the watches. Bindings are checked against the cache when they are sent, so it stays current until then. */
   async stop(options?: { readonly drainMs?: number }): Promise<boolean> {
-    const { nodes, pods, podGroups } = this.#reflectors;
+    const { nodes, pods, podGroups, nativePodGroups } = this.#reflectors;
     const isIdle = await this.#core.stop(options);
     const listed = this.#listed.map(({ reflector }) => reflector.stop());
-    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop(), ...listed]);
+    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop(), nativePodGroups.stop(), ...listed]);
     return isIdle;
   }
 
@@ -253,6 +263,20 @@ export class Scheduler {
         onProblem?.(problem);
       },
     });
+  }
+
+  /** While the API server does not serve the kind, its groups are held back with a verdict. */
+  #nativeReflector(maxRepairGraceMs: number | undefined): NativePodGroupReflector<GangSpec> {
+    const { podGroups } = this.#core.handlers;
+    const reflector: NativePodGroupReflector<GangSpec> = new NativePodGroupReflector({
+      ...{ client: this.#client, clock: this.#clock, random: this.#random, logger: this.#logger },
+      project: (group) => nativeGangSpecOf(group, maxRepairGraceMs),
+      handler: podGroups,
+      onServed: (isServed) => {
+        for (const spec of reflector.store.values()) podGroups.onUpdate(spec, isServed ? spec : withoutApi(spec));
+      },
+    });
+    return reflector;
   }
 
   #onPodGroupProblem(problem: ReflectorProblem): void {

@@ -2,7 +2,6 @@ import type { NodeOptions } from './builders/node.ts';
 import type { NativePodGroupOptions } from './builders/native-pod-group.ts';
 import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
-import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import type { GangSpec } from '../cluster/gang.ts';
@@ -92,7 +91,7 @@ export class Queueing {
   /** Adds or changes a PodGroup of Kubernetes itself. */
   nativeGroup(options: NativePodGroupOptions): void {
     const group = this.harness.build.projectedNativePodGroup({ uid: `native-${options.name}`, ...options });
-    this.#setGroup(nativeGangSpecOf(group, defaultMaxRepairGraceMs));
+    this.#setGroup(nativeGangSpecOf(group));
   }
 
   #setGroup(spec: GangSpec): void {

@@ -23,6 +23,6 @@ export function simulatedReflector<T>(
     client,
     clock,
     random,
-    onProblem: ({ kind, error }) => onProblem?.({ message: `${kind} failed`, subject: options.path, error }),
+    onProblem: ({ kind, path, error }) => onProblem?.({ message: `${kind} failed`, subject: path, error }),
   });
 }

@@ -1,11 +1,12 @@
+import { defaultMaxRepairGraceMs, defaultRepairGraceSeconds, repairGraceMsOf } from '../../api/pod-group.ts';
 import type { NativePodGroup } from '../../api/native-pod-group.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
 
 /**
  * Converts a `scheduling.k8s.io` PodGroup to the fields that the core reads. A group with the policy `basic` has no quorum. What Kubernetes calls
- * disruption mode `single` is stricter here: preemption leaves no gang below its quorum.
+ * disruption mode `single` is stricter here: preemption leaves no gang below its quorum. `maxRepairGraceMs`: the administrator's maximum.
  */
-export function nativeGangSpecOf(group: NativePodGroup, repairGraceMs: number): GangSpec {
+export function nativeGangSpecOf(group: NativePodGroup, maxRepairGraceMs = defaultMaxRepairGraceMs): GangSpec {
   const { minCount, scheduled } = group;
   const isScheduled = scheduled?.status === 'True';
   return {
@@ -21,13 +22,18 @@ export function nativeGangSpecOf(group: NativePodGroup, repairGraceMs: number): 
     startsAnew: false,
     confirmsStart: scheduled !== undefined,
     releases: true,
-    repairGraceMs,
+    repairGraceMs: repairGraceMsOf({ repairGraceSeconds: defaultRepairGraceSeconds }, maxRepairGraceMs),
     unsupported: unsupportedIn(group),
     ...(minCount !== undefined && { waitsForGates: true as const }),
     ...(group.disruptsAll && { evictedWhole: true as const }),
     memberPriority: group.priority,
     memberPreemptionPolicy: group.preemptionPolicy,
   };
+}
+
+/** Returns the spec of a group that the API server no longer serves. */
+export function withoutApi(spec: GangSpec): GangSpec {
+  return { ...spec, unsupported: 'cannot be read: the API server does not serve PodGroups of scheduling.k8s.io now' };
 }
 
 function unsupportedIn({ topologyKey, hasResourceClaims, parentName }: NativePodGroup): string | undefined {
