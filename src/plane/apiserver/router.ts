@@ -1,5 +1,5 @@
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
-import { coreVersions, groupList, resourceList } from './discovery/discovery.ts';
+import { coreVersions, groupList, groupOf, resourceList } from './discovery/discovery.ts';
 import { openApiDocument, openApiIndex } from './discovery/open-api.ts';
 import { badRequest, methodNotAllowed, unknownPath } from './http/api-error.ts';
 import { authenticate, requireCredentials } from './access/authenticate.ts';
@@ -83,7 +83,12 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
   if (segments.length === 1) {
     return jsonResponse(root === 'api' ? coreVersions(request.headers.host ?? '') : groupList(registry));
   }
-  const found = root === 'api' ? resourceList(registry, '', group!) : resourceList(registry, group!, version ?? '');
+  const found =
+    root === 'api'
+      ? resourceList(registry, '', group!)
+      : version === undefined
+        ? groupOf(registry, group!)
+        : resourceList(registry, group!, version);
   return found === undefined ? pageNotFound() : jsonResponse(found);
 }
 

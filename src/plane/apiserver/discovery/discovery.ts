@@ -17,6 +17,12 @@ export function groupList(registry: ResourceRegistry): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
 }
 
+/** Returns the response to `GET /apis/GROUP`. Undefined if the group does not exist. */
+export function groupOf(registry: ResourceRegistry, name: string): JsonObject | undefined {
+  const found = registry.groups().find((group) => group.name === name);
+  return found && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(found) };
+}
+
 function groupEntry(group: ApiGroup): JsonObject {
   const versions = group.versions.map(({ version }) => ({ groupVersion: `${group.name}/${version}`, version }));
   return { name: group.name, versions, preferredVersion: versions[0]! };

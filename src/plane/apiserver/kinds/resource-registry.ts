@@ -6,6 +6,15 @@ export interface ApiGroup {
   readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceType[] }[];
 }
 
+/**
+ * The groups of Kubernetes in the order in which kube-apiserver lists them; groups of custom resources follow, by name. kubectl takes a
+ * plural that several groups have, such as podgroups, from the first of them.
+ */
+const groupOrder = [
+  ...['', 'apps', 'events.k8s.io', 'batch', 'policy', 'storage.k8s.io', 'apiextensions.k8s.io', 'scheduling.k8s.io'],
+  'coordination.k8s.io',
+];
+
 /** The resources that the server currently serves. */
 export class ResourceRegistry {
   /** group/version/plural -> resource */
@@ -37,7 +46,7 @@ export class ResourceRegistry {
     for (const type of types) this.#resources.set(registryKey(type.group, type.version, type.plural), type);
   }
 
-  /** Returns the groups, sorted by name. The core group is first, because its name is empty. */
+  /** Returns the groups, in the order in which discovery lists them. */
   groups(): ApiGroup[] {
     /** group -> version -> resources */
     const groups = new Map<string, Map<string, ResourceType[]>>();
@@ -48,12 +57,17 @@ export class ResourceRegistry {
       if (resources === undefined) versions.set(type.version, [type]);
       else resources.push(type);
     }
-    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+    const sorted = [...groups].sort(([a], [b]) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
     return sorted.map(([name, versions]) => ({
       name,
       versions: [...versions].map(([version, resources]) => ({ version, resources })),
     }));
   }
+}
+
+function rankOf(group: string): number {
+  const index = groupOrder.indexOf(group);
+  return index < 0 ? groupOrder.length : index;
 }
 
 function registryKey(group: string, version: string, plural: string): string {

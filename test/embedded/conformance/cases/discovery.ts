@@ -9,6 +9,7 @@ const groups = [
   ...['apiextensions.k8s.io', 'coordination.k8s.io', 'events.k8s.io', 'scheduling.k8s.io', 'scheduling.x-k8s.io'],
 ];
 const served = new Set(groups);
+const ordered = [...groups, 'apps', 'batch', 'policy', 'storage.k8s.io'];
 
 interface Named {
   readonly name: string;
@@ -50,6 +51,11 @@ export const discovery: CaseGroup = {
           preferredVersion: group.preferredVersion,
         })),
       }),
+    });
+  },
+  'groups are listed in an order by which kubectl chooses among kinds of one name': async (api) => {
+    await api.get('/apis', {
+      view: (list) => list.groups.map(({ name }: Named) => name).filter((name: string) => ordered.includes(name)),
     });
   },
   'the resources of the core group are listed': async (api) => {
