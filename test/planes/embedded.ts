@@ -4,18 +4,25 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { localKubeconfig } from '../../src/client/local-kubeconfig.ts';
 import { EmbeddedApiServer } from '../../src/plane/apiserver/embedded-api-server.ts';
+import type { EmbeddedApiServerOptions } from '../../src/plane/apiserver/embedded-api-server.ts';
 import { listenHttp } from '../../src/plane/apiserver/listen-http.ts';
 import { connectPlane } from './connect-plane.ts';
 import type { TestPlane } from './plane.ts';
 
+export interface EmbeddedPlane extends TestPlane {
+  readonly server: EmbeddedApiServer;
+}
+
 /** Starts the embedded API server in this process, over HTTP on a free port. Takes a tenth of a second. */
-export async function openEmbeddedPlane(): Promise<TestPlane> {
-  const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
+export async function openEmbeddedPlane(
+  options: Omit<EmbeddedApiServerOptions, 'clock' | 'random'> = {},
+): Promise<EmbeddedPlane> {
+  const server = new EmbeddedApiServer({ ...options, clock: systemClock, random: Math.random });
   const listener = await listenHttp(server, 0);
   const folder = await mkdtemp(join(tmpdir(), 'tutti-plane-'));
   const kubeconfigPath = join(folder, 'kubeconfig');
   await writeFile(kubeconfigPath, localKubeconfig(listener.url), { mode: 0o600 });
-  return connectPlane({
+  const plane = await connectPlane({
     name: 'embedded',
     kubeconfigPath,
     stop: async () => {
@@ -24,4 +31,5 @@ export async function openEmbeddedPlane(): Promise<TestPlane> {
       await rm(folder, { recursive: true, force: true });
     },
   });
+  return { ...plane, server };
 }

@@ -15,6 +15,8 @@ import type { JsonObject } from './json.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
 import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
 import { OwnerIndex } from './kinds/owner-index.ts';
+import { nativeGangTypes } from './kinds/pod-groups/native-gangs.ts';
+import type { NativeGangs } from './kinds/pod-groups/native-gangs.ts';
 import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
@@ -51,6 +53,10 @@ export interface EmbeddedApiServerOptions {
   readonly onProblem?: (problem: BackgroundProblem) => void;
   /** Number of changes of each resource that the server keeps for watches to replay. Default: 10,000. */
   readonly historyLimit?: number;
+  /** The version of Kubernetes' own PodGroups, `scheduling.k8s.io`. `serveNativeGangs` changes it. Default: v1beta1. */
+  readonly nativeGangs?: NativeGangs;
+  /** Keeps the fields of these PodGroups whose feature gates Kubernetes has off, instead of dropping them. Default: false. */
+  readonly nativeGangAlphaFields?: boolean;
 }
 
 const defaultHistoryLimit = 10_000;
@@ -64,6 +70,8 @@ export class EmbeddedApiServer {
   readonly #api: ApiContext;
   readonly #administratorToken: string | undefined;
   readonly #intercept: Intercept | undefined;
+  readonly #hasAlphaFields: boolean;
+  #nativeGangTypes: readonly ResourceType[] = [];
   readonly #stopExpiry: () => void;
   #closed = false;
 
@@ -86,6 +94,8 @@ export class EmbeddedApiServer {
     };
     this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
+    this.#hasAlphaFields = options.nativeGangAlphaFields ?? false;
+    this.serveNativeGangs(options.nativeGangs ?? 'v1beta1');
     startGarbageCollector(this.#api);
     startContentCleaners(this.#api);
     startDefinitionRegistrar(this.#api);
@@ -132,6 +142,21 @@ export class EmbeddedApiServer {
   /** Ends all open watches, or the watches of one resource ("pods", "podgroups.scheduling.x-k8s.io"). A server may do so at any time. */
   endWatches(resource?: string): void {
     this.#api.watches.end(resource);
+  }
+
+  /**
+   * Serves Kubernetes' own PodGroups at another version from now on, or not at all, as kube-apiserver does after a restart. Ends their
+   * watches. The server keeps the objects, and shows them when it serves their version again.
+   */
+  serveNativeGangs(version: NativeGangs): void {
+    const { registry, watches } = this.#api;
+    const before = this.#nativeGangTypes;
+    this.#nativeGangTypes = nativeGangTypes(version, this.#hasAlphaFields);
+    for (const { storage } of before) {
+      registry.replace(storage, []);
+      watches.end(storage);
+    }
+    for (const type of this.#nativeGangTypes) registry.replace(type.storage, [type]);
   }
 
   /** Ends all watches and rejects further requests. Idempotent. */

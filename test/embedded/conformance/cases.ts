@@ -8,6 +8,7 @@ import { eventsAndLeases } from './cases/events-and-leases.ts';
 import { jobs } from './cases/jobs.ts';
 import { lists } from './cases/lists.ts';
 import { locking } from './cases/locking.ts';
+import { nativeGangs } from './cases/native-gangs.ts';
 import { nodesAndPriorities } from './cases/nodes.ts';
 import { patches } from './cases/patches.ts';
 import { pods } from './cases/pods.ts';
@@ -32,4 +33,5 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   workloads,
   jobs,
   storage,
+  'native-gangs': nativeGangs,
 };

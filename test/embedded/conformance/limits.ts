@@ -112,6 +112,14 @@ export const limits: readonly Limit[] = [
   { case: 'bindings: a binding must name a node', exchange: 0, why: honestStatus },
   { case: 'bindings: a binding must name a node', exchange: 1, why: honestStatus },
   { case: 'bindings: a binding must name a node', exchange: 2, why: honestStatus },
+  ...limited('native-gangs: a scheduling policy is either basic or a gang', [4], goWording, 'answer.message'),
+  ...limited('native-gangs: minCount is a positive number', [3, 4], goWording, 'answer.message'),
+  ...limited(
+    'native-gangs: only the status subresource writes the status',
+    [6],
+    'the embedded plane does not protect a PodGroup with a finalizer while pods name it',
+    'answer.rows[0].object.metadata.finalizers',
+  ),
   {
     case: 'custom-resources: a CRD needs a structural schema',
     exchange: 0,

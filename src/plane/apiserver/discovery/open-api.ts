@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
+import { modelSchema } from '../schema/model-schema.ts';
 
 /** Returns the response to `GET /openapi/v3`: the URL of the document of each group and version. It changes with the document. */
 export function openApiIndex(registry: ResourceRegistry): JsonObject {
@@ -54,10 +55,14 @@ function schemaName(type: ResourceType): string {
   return `${type.group}.${type.version}.${type.kind}`;
 }
 
-/** Adds the schema of a custom resource, for `kubectl explain`. kubectl has the schemas of built-in kinds that it needs to merge patches. */
+/**
+ * Adds the schema of a kind that kubectl may not know, for `kubectl explain`: a custom resource, or a built-in kind whose version is not v1.
+ * kubectl has the schemas of the others that it needs to merge patches.
+ */
 function addSchema(schemas: JsonObject, type: ResourceType): void {
-  if (type.content.type !== 'structural') return;
-  const { schema } = type.content;
+  const { content } = type;
+  if (content.type === 'model' && type.version === 'v1') return;
+  const schema = content.type === 'model' ? modelSchema(content.model) : content.schema;
   const text = { type: 'string' };
   schemas[schemaName(type)] = {
     ...schema,

@@ -13,6 +13,8 @@ import type { Behavior, ResourceType, ShapeConversion, SubresourceType } from '.
 export interface BuiltInKind {
   /** Default: the core group. */
   readonly group?: string;
+  /** Default: v1. */
+  readonly version?: string;
   readonly kind: string;
   /** Default: the kind in lower case plus "s". */
   readonly plural?: string;
@@ -46,10 +48,10 @@ export interface BuiltInKind {
   readonly behavior?: Behavior;
 }
 
-/** Returns the resource type of a built-in kind. Adds the properties that all kinds share; all have version v1. */
+/** Returns the resource type of a built-in kind. Adds the properties that all kinds share. */
 export function builtIn(kind: BuiltInKind): ResourceType {
-  const { group = '', plural = `${kind.kind.toLowerCase()}s` } = kind;
-  const type = { group, version: 'v1', kind: kind.kind };
+  const { group = '', version = 'v1', plural = `${kind.kind.toLowerCase()}s` } = kind;
+  const type = { group, version, kind: kind.kind };
   return {
     ...type,
     plural,

@@ -1,5 +1,6 @@
 import * as clientNode from '@kubernetes/client-node';
 import { quantityFields } from './api-fields.ts';
+import { podGroupModels } from './pod-group-models.ts';
 
 /** The shape of a value in a built-in API object, as the client library's models describe it. */
 export type ValueType =
@@ -35,6 +36,9 @@ function readModels(): ReadonlyMap<string, ReadonlyMap<string, ValueType>> {
     const attributes = exported.getAttributeTypeMap();
     found.set(name, new Map(attributes.map((attribute) => [attribute.baseName, fieldType(attribute)])));
   }
+  for (const [name, fields] of Object.entries(podGroupModels)) {
+    found.set(name, new Map(Object.entries(fields).map(([field, type]) => [field, parseType(type, '')])));
+  }
   return found;
 }
 
@@ -58,6 +62,8 @@ function parseType(notation: string, format: string): ValueType {
       return format === 'byte' ? { kind: 'byte' } : { kind: 'string' };
     case 'number':
       return { kind: 'number', format: format === 'int32' || format === 'int64' ? format : 'double' };
+    case 'int32':
+      return { kind: 'number', format: 'int32' };
     case 'boolean':
       return { kind: 'boolean' };
     case 'Date':

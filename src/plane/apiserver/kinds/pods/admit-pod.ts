@@ -2,6 +2,7 @@ import { forbidden } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import type { KindContext } from '../resource-type.ts';
+import { resolvePriority } from '../resolve-priority.ts';
 import { mergeLabelKeys } from './merge-label-keys.ts';
 
 const pods = { group: '', plural: 'pods' };
@@ -34,21 +35,8 @@ function gatedConditions(pod: JsonObject, context: KindContext): JsonObject {
 
 function admitPriority(pod: JsonObject, context: KindContext): void {
   const spec = ensureObject(pod, 'spec');
-  const name = textAt(metadataOf(pod), 'name');
-  const classes = context.store.collection('priorityclasses.scheduling.k8s.io');
-  let className = textAt(spec, 'priorityClassName');
-  let value = 0;
-  let preemptionPolicy = 'PreemptLowerPriority';
-  const priorityClass =
-    className === '' ? classes.list().find((each) => each.object.globalDefault === true) : classes.get('', className);
-  if (priorityClass !== undefined) {
-    className = priorityClass.name;
-    value = priorityClass.object.value as number;
-    preemptionPolicy = textAt(priorityClass.object, 'preemptionPolicy') || preemptionPolicy;
-    spec.priorityClassName = className;
-  } else if (className !== '') {
-    throw forbidden(pods, name, `no PriorityClass with name ${className} was found`);
-  }
+  const { className, value, preemptionPolicy } = resolvePriority(pods, pod, spec, context);
+  if (className !== '') spec.priorityClassName = className;
   const computed = [
     ['priority', value, 'integer value of priority'],
     ['preemptionPolicy', preemptionPolicy, 'string value of PreemptionPolicy'],
@@ -58,7 +46,7 @@ function admitPriority(pod: JsonObject, context: KindContext): void {
     spec[field] = admitted;
     if (given === admitted) continue;
     const why = `the ${title} (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${admitted} from the given PriorityClass name`;
-    throw forbidden(pods, name, why);
+    throw forbidden(pods, textAt(metadataOf(pod), 'name'), why);
   }
 }
 

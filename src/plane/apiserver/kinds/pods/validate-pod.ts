@@ -27,6 +27,7 @@ export function validatePod(pod: JsonObject): StatusCause[] {
   append(causes, validateResources(objectAt(spec, 'resources'), 'spec.resources'));
   append(causes, validateGates(spec));
   append(causes, validateTolerations(spec));
+  append(causes, validateSchedulingGroup(objectAt(spec, 'schedulingGroup')));
   for (const field of ['nodeName', 'schedulerName', 'priorityClassName']) {
     const value = textAt(spec, field);
     const problem = value === '' ? undefined : dnsSubdomainProblem(value);
@@ -105,6 +106,15 @@ function validateGates(spec: JsonObject): StatusCause[] {
     causes.push(fieldForbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
   }
   return causes;
+}
+
+function validateSchedulingGroup(group: JsonObject | undefined): StatusCause[] {
+  if (group === undefined) return [];
+  const path = 'spec.schedulingGroup.podGroupName';
+  const name = textAt(group, 'podGroupName');
+  if (name === '') return [invalidValue(path, null, 'must specify one of: `podGroupName`')];
+  const problem = dnsSubdomainProblem(name);
+  return problem === undefined ? [] : [invalidValue(path, name, problem)];
 }
 
 function validateTolerations(spec: JsonObject): StatusCause[] {
