@@ -29,7 +29,7 @@ export interface NativePodGroupReflectorOptions<T> {
 }
 
 /** What the API server last showed: `unknown` until the first list or its failure. */
-type State = { readonly kind: 'unknown' | 'absent' } | { readonly kind: 'served'; readonly version: NativeVersion };
+type State = 'unknown' | 'absent' | 'served';
 
 const callTimeoutMs = 30_000;
 
@@ -42,7 +42,7 @@ export class NativePodGroupReflector<T> {
   readonly #reflector: Reflector<T>;
   readonly #stop = new AbortController();
   #version: NativeVersion = nativeVersions[0];
-  #state: State = { kind: 'unknown' };
+  #state: State = 'unknown';
   /** Resolves when the server turns out not to serve the kind; replaced when it serves it again. */
   #absent = deferred();
   #discovery: Promise<void> | undefined;
@@ -78,12 +78,12 @@ export class NativePodGroupReflector<T> {
 
   /** The version that is served now; undefined while the kind is not, or not known to be. */
   get version(): NativeVersion | undefined {
-    return this.#state.kind === 'served' ? this.#state.version : undefined;
+    return this.#state === 'served' ? this.#version : undefined;
   }
 
   /** Whether the first list has been delivered, or the server does not serve the kind. */
   get hasSynced(): boolean {
-    return this.#reflector.hasSynced || this.#state.kind === 'absent';
+    return this.#reflector.hasSynced || this.#state === 'absent';
   }
 
   /** As in Reflector. */
@@ -112,12 +112,16 @@ export class NativePodGroupReflector<T> {
 
   #listed(): void {
     const before = this.#state;
-    if (before.kind === 'served' && before.version === this.#version) return;
-    this.#state = { kind: 'served', version: this.#version };
-    this.#options.logger.info('the API server serves PodGroups of scheduling.k8s.io', { version: this.#version });
-    if (before.kind !== 'absent') return;
+    if (before === 'served') return;
+    this.#state = 'served';
+    this.#logVersion();
+    if (before === 'unknown') return;
     this.#absent = deferred();
     this.#options.onServed?.(true);
+  }
+
+  #logVersion(): void {
+    this.#options.logger.info('the API server serves PodGroups of scheduling.k8s.io', { version: this.#version });
   }
 
   #onProblem(problem: ReflectorProblem): void {
@@ -133,7 +137,7 @@ export class NativePodGroupReflector<T> {
     try {
       const served = await this.#servedVersions();
       const version = nativeVersions.find((known) => served.includes(known));
-      if (version !== undefined) this.#version = version;
+      if (version !== undefined) this.#use(version);
       else if (served.includes('v1alpha1')) this.#setAbsent('needs Kubernetes 1.36 or later for them');
       else this.#setAbsent('schedules pods with spec.schedulingGroup once the API server serves them');
     } catch (error) {
@@ -141,6 +145,13 @@ export class NativePodGroupReflector<T> {
     } finally {
       this.#discovery = undefined;
     }
+  }
+
+  #use(version: NativeVersion): void {
+    if (version === this.#version) return;
+    this.#version = version;
+    // The watch continues in the new version, without a list.
+    if (this.#state === 'served') this.#logVersion();
   }
 
   /** Returns the versions with PodGroups, and v1alpha1, which has none. */
@@ -168,9 +179,9 @@ export class NativePodGroupReflector<T> {
   }
 
   #setAbsent(what: string): void {
-    if (this.#state.kind === 'absent' || this.#stop.signal.aborted) return;
-    const wasServed = this.#state.kind === 'served';
-    this.#state = { kind: 'absent' };
+    if (this.#state === 'absent' || this.#stop.signal.aborted) return;
+    const wasServed = this.#state === 'served';
+    this.#state = 'absent';
     this.#absent.resolve();
     const message = `no PodGroups of scheduling.k8s.io: Tutti ${what}`;
     if (wasServed) this.#options.logger.warn(message, { groups: this.store.size });

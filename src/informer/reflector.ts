@@ -349,9 +349,7 @@ export class Reflector<T> {
       if (before !== undefined && isAtLeastVersion(before, version) && before !== version) {
         if (this.#isKnown(event)) return; // a duplicate
         // The server was restored to an earlier state, so the store no longer matches it.
-        throw new WatchLostError(
-          `GET ${this.#path}: the watch went back from resourceVersion ${before} to ${version}`,
-        );
+        throw new WatchLostError(`GET ${this.#path}: the watch went back from resourceVersion ${before} to ${version}`);
       }
       this.#policy.reached(version);
     }
