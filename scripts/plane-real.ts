@@ -14,7 +14,7 @@ interface Flags {
   readonly memory: string;
   readonly kwok: boolean;
   readonly controllerManager: boolean;
-  readonly nativeGangs: boolean;
+  readonly featureGates: readonly string[];
 }
 
 const flags = new Command('plane:real')
@@ -28,7 +28,12 @@ const flags = new Command('plane:real')
     'Run kube-controller-manager: Jobs, Deployments, StatefulSets, garbage collection.',
     false,
   )
-  .option('--native-gangs', "Serve Kubernetes' own gang API, scheduling.k8s.io/v1beta1.", false)
+  .option(
+    '--feature-gates <names>',
+    "Feature gates to enable, separated by commas: GenericWorkload for Kubernetes' own PodGroups.",
+    (text) => text.split(','),
+    [],
+  )
   .parse()
   .opts<Flags>();
 

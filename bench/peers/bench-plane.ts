@@ -37,7 +37,7 @@ export class BenchPlane {
     try {
       const controlPlane = await ControlPlane.start(group, {
         paths,
-        nativeGangs: true,
+        featureGates: ['GenericWorkload'],
         unlimited: true,
         ...(etcdData !== undefined && { etcdData }),
       });

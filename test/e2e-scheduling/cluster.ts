@@ -10,8 +10,11 @@ const goneWithinMs = 300_000;
 const allocatable = { cpu: '4', memory: '16Gi', 'ephemeral-storage': '100Gi' };
 
 /** Opens a plane with simulated nodes that the specs accept as a cluster. It has no scheduler yet. */
-export async function openCluster(paths: RealPlaneOptions['paths'], nodeCount: number): Promise<RealPlane> {
-  const plane = await openRealPlane({ paths, controllerManager: true, kwok: true });
+export async function openCluster(
+  { paths, featureGates }: Required<Pick<RealPlaneOptions, 'paths' | 'featureGates'>>,
+  nodeCount: number,
+): Promise<RealPlane> {
+  const plane = await openRealPlane({ paths, featureGates, controllerManager: true, kwok: true });
   try {
     const nodes = Array.from({ length: nodeCount }, (_, index) => `node-${index}`);
     await plane.addNodes(nodes.map((name) => ({ name, allocatable })));

@@ -30,12 +30,16 @@ export function apiServerCertificate(folder: string): string {
   return join(folder, 'api-server', 'apiserver.crt');
 }
 
-const nativeGangGate = '--feature-gates=GenericWorkload=true';
+/** feature gate -> the API that it adds, which the API server serves only on request */
+const apisOfGates: Readonly<Record<string, string>> = {
+  GenericWorkload: 'scheduling.k8s.io/v1beta1',
+  CompositePodGroup: 'scheduling.k8s.io/v1alpha3',
+};
 
 /** Options of an API server. */
 export interface ApiServerFeatures {
-  /** Serves scheduling.k8s.io/v1beta1, Kubernetes' native gangs. */
-  readonly nativeGangs?: boolean;
+  /** Feature gates to enable in all programs of Kubernetes, such as `GenericWorkload` for its PodGroups. Default: none. */
+  readonly featureGates?: readonly string[];
   /** Disables priority and fairness and the limits of requests in flight, to measure the client. */
   readonly unlimited?: boolean;
   /** A kubelet runs pods: they get the tokens of their service accounts, and the API server reaches the kubelet. */
@@ -53,9 +57,10 @@ export function apiServerArguments(
   folder: string,
   port: number,
   etcdUrl: string,
-  { nativeGangs = false, unlimited = false, audited = false, node = false }: ApiServerFeatures,
+  { featureGates = [], unlimited = false, audited = false, node = false }: ApiServerFeatures,
 ): string[] {
   const audit = auditFiles(folder);
+  const apis = featureGates.flatMap((gate) => apisOfGates[gate] ?? []).map((api) => `${api}=true`);
   return [
     `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
@@ -73,7 +78,8 @@ export function apiServerArguments(
         ['--disable-admission-plugins=ServiceAccount']),
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
-    ...(nativeGangs ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', nativeGangGate] : []),
+    ...gateArguments(featureGates),
+    ...(apis.length > 0 ? [`--runtime-config=${apis.join(',')}`] : []),
     ...(audited ? [`--audit-policy-file=${audit.policy}`, `--audit-log-path=${audit.log}`] : []),
     ...(unlimited
       ? ['--enable-priority-and-fairness=false', '--max-requests-inflight=0', '--max-mutating-requests-inflight=0']
@@ -94,8 +100,10 @@ export function controllerManagerArguments(
   { folder, kubeconfig }: PlaneFiles,
   port: number,
   nodesAreAlive: boolean,
+  { featureGates = [] }: ApiServerFeatures,
 ): string[] {
   return [
+    ...gateArguments(featureGates),
     ...servingArguments(folder, 'kube-controller-manager', port),
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
@@ -129,15 +137,19 @@ export function schedulerArguments(
   name: string,
   { folder, kubeconfig }: PlaneFiles,
   port: number,
-  { nativeGangs = false }: ApiServerFeatures,
+  { featureGates = [] }: ApiServerFeatures,
 ): string[] {
   return [
-    ...(nativeGangs && name === 'kube-scheduler' ? [nativeGangGate] : []),
+    ...(name === 'kube-scheduler' ? gateArguments(featureGates) : []),
     ...servingArguments(folder, name, port),
     `--config=${join(folder, `${name}.json`)}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
   ];
+}
+
+function gateArguments(gates: readonly string[]): string[] {
+  return gates.length === 0 ? [] : [`--feature-gates=${gates.map((gate) => `${gate}=true`).join(',')}`];
 }
 
 function servingArguments(folder: string, name: string, port: number): string[] {

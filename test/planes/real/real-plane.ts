@@ -77,7 +77,7 @@ export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlan
       );
     }
     if (controllerManager) {
-      const args = controllerManagerArguments(files, controllerManagerPort!, kwok || node);
+      const args = controllerManagerArguments(files, controllerManagerPort!, kwok || node, options);
       await group.start('kube-controller-manager', path('kube-controller-manager'), args);
       await untilReady(group, 'kube-controller-manager', readyWithinMs, () => isHealthy(controllerManagerPort!));
     }
