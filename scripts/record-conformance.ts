@@ -10,7 +10,7 @@ if (programs.state === 'missing') {
   console.error(programs.message);
   process.exit(1);
 }
-const plane = await openRealPlane({ paths: programs.paths, nativeGangs: true });
+const plane = await openRealPlane({ paths: programs.paths, featureGates: ['GenericWorkload'] });
 try {
   await recordGolden(plane);
   console.log(`recorded from Kubernetes ${plane.version}`);

@@ -1,8 +1,10 @@
 import { safeMessage, safeName } from '../../base/safe-text.ts';
 import { mislabeledWorkloadOf } from '../../api/mislabeled-workload.ts';
 import type { LabeledKind, MislabeledWorkload } from '../../api/mislabeled-workload.ts';
-import { lookAlikesOf, podGroupNameOf } from '../../api/pod-group-membership.ts';
+import { parseGroupKey } from '../../api/group-key.ts';
+import { lookAlikesOf, podGroupMembershipOf } from '../../api/pod-group-membership.ts';
 import type { LookAlike } from '../../api/pod-group-membership.ts';
+import { projectNativePodGroup } from '../../api/native-pod-group.ts';
 import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import type { RawRequestSpec } from '../../api/pod-requests.ts';
@@ -18,7 +20,7 @@ export interface ObservedPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** namespace/name of the PodGroup that the pod names, whether or not it exists. */
+  /** Key of the PodGroup that schedules the pod, whether or not it exists; see `groupKeyOf`. */
   readonly group: string | undefined;
   /** Labels and annotations that may have been meant to make the pod a member; empty for a member. */
   readonly lookAlikes: readonly LookAlike[];
@@ -49,7 +51,7 @@ export interface ObservedNode {
 
 /** The fields of a PodGroup that `tutti up` uses. */
 export interface ObservedGroup {
-  /** namespace/name */
+  /** See `groupKeyOf`. */
   readonly key: string;
   readonly uid: string;
   readonly minMember: number;
@@ -92,7 +94,10 @@ interface RawObject {
 }
 
 interface RawPod extends RawObject {
-  readonly spec?: RawRequestSpec & { readonly nodeName?: string };
+  readonly spec?: RawRequestSpec & {
+    readonly nodeName?: string;
+    readonly schedulingGroup?: { readonly podGroupName?: string };
+  };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;
@@ -131,7 +136,8 @@ export function observePod(object: unknown): ObservedPod {
   const pod = object as RawPod;
   const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
   const { phase = 'Pending', reason, message, conditions } = pod.status ?? {};
-  const group = podGroupNameOf(labels, annotations)?.name;
+  const { schedulingGroup } = pod.spec ?? {};
+  const group = podGroupMembershipOf({ namespace, labels, annotations, schedulingGroup })?.key;
   const owner = ownerOf(ownerReferences);
   const scheduled = conditions?.find(({ type }) => type === 'PodScheduled');
   const boundAtMs = scheduled?.status === 'True' ? new Date(scheduled.lastTransitionTime ?? NaN).getTime() : NaN;
@@ -140,7 +146,7 @@ export function observePod(object: unknown): ObservedPod {
     uid,
     namespace,
     name,
-    group: group === undefined ? undefined : `${namespace}/${group}`,
+    group,
     lookAlikes: group === undefined ? lookAlikesOf(labels, annotations) : [],
     owner: owner && `${owner.kind} ${namespace}/${owner.name}`,
     isOfJob: owner?.kind === 'Job',
@@ -184,6 +190,12 @@ export function observeGroup(object: unknown): ObservedGroup {
   };
 }
 
+/** Reads a PodGroup of Kubernetes itself. Throws MalformedObjectError if it has no policy. A basic group is whole with its first pod. */
+export function observeNativeGroup(object: unknown): ObservedGroup {
+  const { key, uid, minCount = 1 } = projectNativePodGroup(object);
+  return { key, uid, minMember: minCount };
+}
+
 /** Reads a Job, with the contract of `observePod`. */
 export function observeJob(object: unknown): ObservedJob {
   const { metadata, status } = object as RawJob;
@@ -215,9 +227,10 @@ export function isFinished({ phase }: Pick<ObservedPod, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** Returns `red` for default/red, and namespace/name for other namespaces. */
+/** Returns `red` for a pod or group default/red of either API, and namespace/name for other namespaces. */
 export function shownName(key: string): string {
-  return key.startsWith('default/') ? key.slice('default/'.length) : key;
+  const { namespace, name } = parseGroupKey(key);
+  return namespace === 'default' ? name : `${namespace}/${name}`;
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

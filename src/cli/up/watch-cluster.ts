@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { nativeGroup, nativeVersions } from '../../api/native-pod-group.ts';
 import { podGroupResource } from '../../api/pod-group.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { Reflector } from '../../informer/reflector.ts';
-import { observeGroup, observeJob, observeNode, observePod, observeWorkload } from './observed.ts';
+import { observeGroup, observeJob, observeNativeGroup, observeNode, observePod, observeWorkload } from './observed.ts';
 import type { ClusterChange } from './story.ts';
 
 export interface ClusterWatchOptions {
@@ -21,7 +22,7 @@ export interface ClusterWatch {
   stop(): Promise<void>;
 }
 
-/** Watches nodes, pods, workloads and PodGroups. Resolves when it has reported the existing objects. */
+/** Watches nodes, pods, workloads and the PodGroups of both APIs. Resolves when it has reported the existing objects. */
 export async function watchCluster(options: ClusterWatchOptions): Promise<ClusterWatch> {
   const { group, version } = podGroupResource;
   const all = [
@@ -30,6 +31,10 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
       gone: ({ name }) => ({ kind: 'node-gone', name }),
     }),
     reflector(options, podGroupResource.plural, `/apis/${group}/${version}`, observeGroup, {
+      seen: (podGroup) => ({ kind: 'group', group: podGroup }),
+      gone: ({ key }) => ({ kind: 'group-gone', key }),
+    }),
+    reflector(options, 'podgroups', `/apis/${nativeGroup}/${nativeVersions[0]}`, observeNativeGroup, {
       seen: (podGroup) => ({ kind: 'group', group: podGroup }),
       gone: ({ key }) => ({ kind: 'group-gone', key }),
     }),

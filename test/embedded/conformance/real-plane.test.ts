@@ -9,7 +9,7 @@ import { playCase } from './play.ts';
 const programs = await provideForSuite('conformance of the recorded responses', ['etcd', 'kube-apiserver']);
 
 describe.skipIf(programs.state === 'missing')('Real kube-apiserver', () => {
-  const plane = planeForSuite(programs, { nativeGangs: true });
+  const plane = planeForSuite(programs, { featureGates: ['GenericWorkload'] });
 
   beforeAll(async () => {
     process.stderr.write(`\nconformance on a real API server: Kubernetes ${plane().version}\n`);
