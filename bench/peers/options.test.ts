@@ -10,7 +10,7 @@ it('defaults to three rounds on 1,000 and 5,000 nodes, one round with --quick, a
   expect(parse('--long', '--nodes', '5000')).toMatchObject({ long: true, nodes: [5000] });
   expect(parse('--preemption')).toMatchObject({ quick: false, preemption: true, rounds: 3 });
   for (const other of ['--quick', '--long'])
-    expect(() => parse(other, '--preemption')).toThrow('--quick, --long and --preemption cannot be combined');
+    expect(() => parse(other, '--preemption')).toThrow('--quick, --long, --preemption and --native cannot be combined');
   expect(() => parse('--preemption', '--nodes', '10')).toThrow('--nodes cannot be combined with --preemption');
   expect(parse('--quick', '--rounds', '2', '--nodes', '10,20', '--seed', '7')).toMatchObject({
     rounds: 2,

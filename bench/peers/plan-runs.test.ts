@@ -3,8 +3,8 @@ import { seededRandom } from '../../src/base/random.ts';
 import { planRuns } from './plan-runs.ts';
 import { gangOfEachPod, minimumVictims, podCount, victimCount, workloadsOf } from './workload.ts';
 
-const workloads = workloadsOf({ quick: false, long: false, preemption: false, nodes: [1000, 5000] });
-const preempting = workloadsOf({ quick: false, long: false, preemption: true, nodes: [] });
+const workloads = workloadsOf({ quick: false, long: false, preemption: false, native: false, nodes: [1000, 5000] });
+const preempting = workloadsOf({ quick: false, long: false, preemption: true, native: false, nodes: [] });
 const contenders = ['a', 'b', 'c'];
 
 it('runs each contender on each workload once per round, with the contenders of a workload in sequence', () => {
@@ -42,7 +42,7 @@ it('fills the nodes with complete gangs that are enough for all pods that preemp
 
 it.each([
   [2000, workloads],
-  [10_000, workloadsOf({ quick: false, long: true, preemption: false, nodes: [1000, 5000] })],
+  [10_000, workloadsOf({ quick: false, long: true, preemption: false, native: false, nodes: [1000, 5000] })],
 ])('has %i pods, rounded down to complete gangs, on any number of nodes', (pods, planned) => {
   for (const workload of planned.filter(({ nodes }) => nodes >= 1000)) {
     expect(podCount(workload)).toBeLessThanOrEqual(pods);

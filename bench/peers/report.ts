@@ -7,12 +7,17 @@ export function recordName(results: SpecialSelection): string {
   return special === undefined ? 'peers' : `peers-${special}`;
 }
 
-/** Results of older versions of the benchmark have no `preemption`. */
-type SpecialSelection = Pick<BenchResults, 'long'> & Partial<Pick<BenchResults, 'preemption'>>;
+/** Results of older versions of the benchmark have neither `preemption` nor `native`. */
+type SpecialSelection = Pick<BenchResults, 'long'> & Partial<Pick<BenchResults, 'preemption' | 'native'>>;
 
 /** Returns the flag of a selection that is recorded separately. */
-function specialSelection({ long, preemption }: SpecialSelection): 'long' | 'preemption' | undefined {
+function specialSelection({
+  long,
+  preemption,
+  native,
+}: SpecialSelection): 'long' | 'preemption' | 'native' | undefined {
   if (long) return 'long';
+  if (native === true) return 'native';
   return preemption === true ? 'preemption' : undefined;
 }
 
@@ -40,7 +45,9 @@ export function resultsSection(results: BenchResults): string {
       `${Object.entries(versions)
         .map(([program, version]) => `${program} ${version}`)
         .join(', ')}.`,
-    '## Tutti as a ratio to the best peer',
+    special === 'native'
+      ? '## Tutti with the PodGroups of Kubernetes, as a ratio to the better of the others'
+      : '## Tutti as a ratio to the best peer',
     `Median of the rounds, with their range. ${special === 'preemption' ? 'A ratio below 1 is better.' : 'For pods/s, a ratio above 1 is better; for all other columns, a ratio below 1.'} If a peer left ` +
       'pods unscheduled that fit, it counts as the best peer only if all peers did.',
     ratioTable(results),

@@ -23,13 +23,12 @@ import { recordName, resultsPage, resultsSection } from './report.ts';
 import { checkResumable, missingRuns, resumedSelection } from './resume.ts';
 import { formatResults } from './results.ts';
 import type { BenchResults, RunFigures, RunResult } from './results.ts';
-import { selectionOf } from './selection.ts';
+import { contendersOf, selectionOf } from './selection.ts';
 import { workloadsOf } from './workload.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const recordFolder = join(root, 'bench/results');
 
-const contenderNames: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 const quickLimits: RunLimits = { limitMs: 60_000, stallMs: 30_000 };
 /** The stall limit exceeds one minute, after which members that wait at Permit are rejected. */
 const fullLimits: RunLimits = { limitMs: 600_000, stallMs: 90_000 };
@@ -43,7 +42,7 @@ async function main(options: BenchOptions): Promise<void> {
   const begun = options.resume === undefined ? undefined : await readResults(resolve(options.resume));
   const selection = begun === undefined ? selectionOf(options) : resumedSelection(begun, options);
   const { seed, rounds, quick } = selection;
-  const plan = planRuns(workloadsOf(selection), contenderNames, rounds, seededRandom(seed)).filter(
+  const plan = planRuns(workloadsOf(selection), contendersOf(selection), rounds, seededRandom(seed)).filter(
     ({ contender, workload }) => isWanted(selection, contender, workload.id),
   );
   const missing = missingRuns(plan, begun?.runs ?? []);
@@ -57,7 +56,7 @@ async function main(options: BenchOptions): Promise<void> {
   await access(cli).catch(() => {
     throw new Error(`${cli} does not exist: run npm run build`);
   });
-  const names = contenderNames.filter((name) => plan.some(({ contender }) => contender === name));
+  const names = contendersOf(selection).filter((name) => plan.some(({ contender }) => contender === name));
   const needed = names.map((name) => binaryOf[name]).filter((name) => name !== undefined);
   const binaries = await provideBinaries(['etcd', 'kube-apiserver', ...needed], { mayBuild: true });
   if (binaries.state === 'missing') throw new Error(binaries.message);

@@ -1,3 +1,5 @@
+import type { ContenderName } from './contenders/contender.ts';
+
 /** The runs of an execution and their order. The results contain it, so that the execution can be resumed. */
 export interface Selection {
   readonly quick: boolean;
@@ -5,6 +7,8 @@ export interface Selection {
   readonly long: boolean;
   /** Only workloads that preempt. Not with `quick` or `long`. */
   readonly preemption: boolean;
+  /** The workloads of `long`, of kube-scheduler and of Tutti with the PodGroups of either API. Not with the others. */
+  readonly native: boolean;
   readonly rounds: number;
   readonly nodes: readonly number[];
   /** Seed of the order of the runs. */
@@ -20,6 +24,7 @@ export const selectionKeys = [
   'quick',
   'long',
   'preemption',
+  'native',
   'rounds',
   'nodes',
   'seed',
@@ -27,7 +32,11 @@ export const selectionKeys = [
   'profile',
 ] as const satisfies readonly (keyof Selection)[];
 
+export function contendersOf({ native }: Pick<Selection, 'native'>): readonly ContenderName[] {
+  return native ? ['tutti', 'tutti-native', 'kube-scheduler'] : ['tutti', 'kube-scheduler', 'scheduler-plugins'];
+}
+
 export function selectionOf(selection: Selection): Selection {
-  const { quick, long, preemption, rounds, nodes, seed, only, profile } = selection;
-  return { quick, long, preemption, rounds, nodes, seed, only, profile };
+  const { quick, long, preemption, native, rounds, nodes, seed, only, profile } = selection;
+  return { quick, long, preemption, native, rounds, nodes, seed, only, profile };
 }

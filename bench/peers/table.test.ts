@@ -7,7 +7,7 @@ import type { BenchResults, RunFigures, RunResult } from './results.ts';
 import { figuresTable, ratioTable } from './table.ts';
 import { workloadsOf } from './workload.ts';
 
-const workload = workloadsOf({ quick: true, long: false, preemption: false, nodes: [] })[1]!;
+const workload = workloadsOf({ quick: true, long: false, preemption: false, native: false, nodes: [] })[1]!;
 
 function run(round: number, contender: ContenderName, figures: Partial<RunFigures>): RunResult {
   return {
@@ -37,7 +37,7 @@ function run(round: number, contender: ContenderName, figures: Partial<RunFigure
 }
 
 function preempting(preemption: RunFigures['preemption']): BenchResults {
-  const [other] = workloadsOf({ quick: false, long: false, preemption: true, nodes: [] });
+  const [other] = workloadsOf({ quick: false, long: false, preemption: true, native: false, nodes: [] });
   const figures = { ...run(1, 'tutti', { seconds: 1.5 }), workload: other!.id };
   const runs = [
     { ...figures, figures: { ...figures.figures!, ...(preemption && { preemption }) } },
@@ -53,6 +53,7 @@ function results(...runs: RunResult[]): BenchResults {
     quick: true,
     long: false,
     preemption: false,
+    native: false,
     seed: 1,
     rounds: 2,
     nodes: [1000],

@@ -132,8 +132,12 @@ function columnsOf(results: BenchResults): readonly Column[] {
   return results.preemption ? [...preemption, ...general] : [throughput, ...general];
 }
 
-const ours: ContenderName = 'tutti';
-const contenderOrder: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
+/** The contender whose figures are divided by those of the best other one. */
+function oursIn({ native }: Partial<Pick<BenchResults, 'native'>>): ContenderName {
+  return native === true ? 'tutti-native' : 'tutti';
+}
+
+const contenderOrder: readonly ContenderName[] = ['tutti', 'tutti-native', 'kube-scheduler', 'scheduler-plugins'];
 
 /** Returns a table of Tutti's figures divided by those of the best peer in the same round: the median and range of the rounds. */
 export function ratioTable(results: BenchResults): string {
@@ -141,7 +145,7 @@ export function ratioTable(results: BenchResults): string {
   const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => withoutUnit(title))];
   const rows = results.workloads.map((workload) => [
     ...workloadCells(workload),
-    ...columns.map((column) => ratioCell(ratiosOf(column, runsOf(results, workload), results.rounds))),
+    ...columns.map((column) => ratioCell(ratiosOf(column, results, workload))),
   ]);
   return markdownTable(header, rows, 3);
 }
@@ -197,9 +201,11 @@ function workloadCells({ title, nodes, loading }: Workload): string[] {
 }
 
 /** Returns the ratio of each round in which Tutti and a peer have the figure. */
-function ratiosOf({ of, better }: Column, runs: readonly RunResult[], rounds: number): readonly number[] {
+function ratiosOf({ of, better }: Column, results: BenchResults, workload: Workload): readonly number[] {
+  const ours = oursIn(results);
+  const runs = runsOf(results, workload);
   const ratios: number[] = [];
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = 1; round <= results.rounds; round++) {
     const inRound = runs.filter((run) => run.round === round);
     const own = valueIn(inRound.find(({ contender }) => contender === ours));
     const peers = inRound.filter(({ contender, figures }) => contender !== ours && figures !== undefined);

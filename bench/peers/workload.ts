@@ -39,7 +39,7 @@ export interface Workload {
   readonly victims?: Victims;
 }
 
-export type WorkloadSelection = Pick<Selection, 'quick' | 'long' | 'preemption' | 'nodes'>;
+export type WorkloadSelection = Pick<Selection, 'quick' | 'long' | 'preemption' | 'native' | 'nodes'>;
 
 /** Far more than all pods need, so that the benchmark measures the scheduler and not bin packing. */
 const nodeCpu = 32;
@@ -49,7 +49,7 @@ const pods = 2000;
 const longPods = 10_000;
 
 /** Returns the workloads of the selection. The contention workload always has eight nodes. */
-export function workloadsOf({ quick, long, preemption, nodes }: WorkloadSelection): readonly Workload[] {
+export function workloadsOf({ quick, long, preemption, native, nodes }: WorkloadSelection): readonly Workload[] {
   if (quick) {
     return [
       gangsOn(1000, 1, 1000, 'arriving'),
@@ -58,7 +58,7 @@ export function workloadsOf({ quick, long, preemption, nodes }: WorkloadSelectio
       contention('arriving'),
     ];
   }
-  if (long) {
+  if (long || native) {
     return nodes.flatMap((count) =>
       [3, 4, 100].map((size) => gangsOn(count, size, Math.floor(longPods / size), 'arriving')),
     );

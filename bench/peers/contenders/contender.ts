@@ -2,7 +2,8 @@ import type { ProcessGroup } from '../../../test/planes/real/process-group.ts';
 import type { GroupKind } from '../load/load-protocol.ts';
 import type { Workload } from '../workload.ts';
 
-export type ContenderName = 'tutti' | 'kube-scheduler' | 'scheduler-plugins';
+/** `tutti-native` is Tutti with the PodGroups of Kubernetes. */
+export type ContenderName = 'tutti' | 'tutti-native' | 'kube-scheduler' | 'scheduler-plugins';
 
 /** `spec.schedulerName` of the pods, for all contenders. */
 export const benchSchedulerName = 'bench';

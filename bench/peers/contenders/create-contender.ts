@@ -24,6 +24,7 @@ export interface ContenderPaths {
 /** contender -> program of the real plane that it needs. Tutti needs none. */
 export const binaryOf = {
   tutti: undefined,
+  'tutti-native': undefined,
   'kube-scheduler': 'kube-scheduler',
   'scheduler-plugins': 'scheduler-plugins-scheduler',
 } as const satisfies Readonly<Record<ContenderName, BinaryName | undefined>>;
@@ -32,7 +33,9 @@ export async function createContender(name: ContenderName, paths: ContenderPaths
   const { root, cli, profileFolder, binary } = paths;
   switch (name) {
     case 'tutti':
+    case 'tutti-native':
       return tutti({
+        name,
         cliPath: cli,
         version: await tuttiVersion(root, cli),
         ...(profileFolder !== undefined && { profileFolder }),

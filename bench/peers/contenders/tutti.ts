@@ -9,6 +9,7 @@ import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender } from './contender.ts';
 
 export interface TuttiOptions {
+  readonly name: 'tutti' | 'tutti-native';
   /** dist/cli.js, which users run, not the sources. */
   readonly cliPath: string;
   readonly version: string;
@@ -16,11 +17,11 @@ export interface TuttiOptions {
   readonly profileFolder?: string;
 }
 
-export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Contender {
+export function tutti({ name, cliPath, version, profileFolder }: TuttiOptions): Contender {
   return {
-    name: 'tutti',
+    name,
     version,
-    groupsFor: (workload) => (usesGroups(workload) ? 'label' : 'none'),
+    groupsFor: (workload) => (!usesGroups(workload) ? 'none' : name === 'tutti' ? 'label' : 'native'),
     async command({ group, kubeconfigPath, workload }) {
       const [port] = await freePorts(1);
       const profile =
