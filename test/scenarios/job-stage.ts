@@ -31,7 +31,10 @@ export interface PodSeen {
     readonly hostname?: string;
     readonly containers: readonly { readonly env?: readonly object[] }[];
   };
-  readonly status?: { readonly phase?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly message?: string }[];
+  };
 }
 
 export interface JobOptions {
