@@ -109,6 +109,19 @@ export const fuzzResources: readonly FuzzResource[] = [
     make: () => ({ value: 5 }),
   },
   {
+    path: '/apis/scheduling.k8s.io/v1beta1/namespaces/NS/podgroups',
+    apiVersion: 'scheduling.k8s.io/v1beta1',
+    kind: 'PodGroup',
+    make: () => ({
+      spec: {
+        schedulingPolicy: { gang: { minCount: 2 } },
+        schedulingConstraints: { topology: [{ key: 'rack' }] },
+        resourceClaims: [{ name: 'a', resourceClaimName: 'b' }],
+        workloadRef: { workloadName: 'a', templateName: 'b' },
+      },
+    }),
+  },
+  {
     path: '/apis/policy/v1/namespaces/NS/poddisruptionbudgets',
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',

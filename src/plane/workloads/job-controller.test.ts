@@ -27,6 +27,19 @@ describe('Job controller', () => {
     expect((await plane.workload('Job', 'nothing')).status).toMatchObject({ conditions: succeeding });
   });
 
+  it('copies the scheduling group of the template to the pods', async () => {
+    await using plane = await startWorkloadsPlane();
+    const schedulingGroup = { podGroupName: 'train' };
+    await plane.createWorkload('Job', 'train', {
+      parallelism: 2,
+      completions: 2,
+      completionMode: 'Indexed',
+      template: { spec: { restartPolicy: 'Never', schedulingGroup, containers: [{ name: 'main', image: 'image:1' }] } },
+    });
+    await plane.pass(1_000);
+    expect(await plane.pods()).toMatchObject([{ spec: { schedulingGroup } }, { spec: { schedulingGroup } }]);
+  });
+
   it('leaves a Job to the controller that managedBy names', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'other', { managedBy: 'example.com/controller' });

@@ -24,7 +24,7 @@ async function versionsOf(client: ApiClient): Promise<string[]> {
 
 async function problemsOf(client: ApiClient, path: string, spec: JsonObject): Promise<unknown> {
   const { body } = await client.create(path, podGroup('invalid', spec));
-  return body.details.causes.map(({ field, message }: JsonObject) => `${String(field)}: ${String(message)}`);
+  return body.details.causes.map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
 }
 
 describe("Kubernetes' own PodGroups", () => {
@@ -84,7 +84,7 @@ describe("Kubernetes' own PodGroups", () => {
     expect((await client.get(pathOf('v1alpha1'))).status).toBe(404);
   });
 
-  it('keep the fields of all feature gates if the server is told so', async () => {
+  it('keep the fields of all feature gates with the option for them', async () => {
     const client = new ApiClient({ nativeGangAlphaFields: true });
     const { spec } = await client.mustCreate(betaPath, podGroup('a', alphaFields));
     expect(spec).toMatchObject({ ...alphaFields, preemptionPolicy: 'PreemptLowerPriority' });
