@@ -21,7 +21,7 @@ describeSession('gangs', (session) => {
   it('apply starts red as a whole while blue waits, and get -w shows it live', async () => {
     const { kubectl } = session();
     const pods = kubectl.follow('get pods -w');
-    const groups = kubectl.follow('get podgroups -w');
+    const groups = kubectl.follow('get pg -w');
     const created = await kubectl.ok(
       'apply -f -',
       [],
@@ -50,7 +50,7 @@ describeSession('gangs', (session) => {
 
   it('wait resolves at a phase', async () => {
     const { kubectl } = session();
-    expect(await kubectl.ok('wait podgroup/red --for=jsonpath={.status.phase}=Running --timeout=60s')).toBe(
+    expect(await kubectl.ok('wait pg/red --for=jsonpath={.status.phase}=Running --timeout=60s')).toBe(
       'podgroup.scheduling.x-k8s.io/red condition met\n',
     );
     expect(await kubectl.ok('wait pod/red-0 pod/red-1 --for=condition=Ready --timeout=60s')).toBe(
@@ -76,13 +76,16 @@ describeSession('gangs', (session) => {
   const columns = ['NAME', 'PHASE', 'MINMEMBER', 'SCHEDULED', 'REASON', 'AGE'];
   const age = expect.stringMatching(/^\d+s$/) as string;
 
-  it.each(['podgroups', 'podgroup', 'pg', 'podgroups.scheduling.x-k8s.io'])('prints %s', async (words) => {
-    expect(table(await session().kubectl.ok(`get ${words}`))).toEqual([
-      columns,
-      ['blue', 'Scheduling', '3', '0', 'Unschedulable', age],
-      ['red', 'Running', '3', '3', 'QuorumScheduled', age],
-    ]);
-  });
+  it.each(['pg', 'pgs', 'podgroups.scheduling.x-k8s.io', 'podgroups.v1alpha1.scheduling.x-k8s.io'])(
+    'prints %s',
+    async (words) => {
+      expect(table(await session().kubectl.ok(`get ${words}`))).toEqual([
+        columns,
+        ['blue', 'Scheduling', '3', '0', 'Unschedulable', age],
+        ['red', 'Running', '3', '3', 'QuorumScheduled', age],
+      ]);
+    },
+  );
 
   it('get pg -o wide prints since when and why a group waits', async () => {
     expect(table(await session().kubectl.ok('get pg -o wide'))).toEqual([
@@ -143,9 +146,9 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('describe podgroup shows the conditions of a group', async () => {
+  it('describe pg shows the conditions of a group', async () => {
     const { kubectl } = session();
-    const blue = await kubectl.ok('describe podgroup blue');
+    const blue = await kubectl.ok('describe pg blue');
     expect(blue).toMatch(/^Kind: +PodGroup$/m);
     expect(blue).toMatch(/^ {2}Min Member: +3$/m);
     expect(section(blue, 'Status').join('\n')).toMatch(/Message: +PodGroup default\/blue cannot start/);
@@ -198,7 +201,7 @@ describeSession('gangs', (session) => {
     expect(deleted).toBe('pod "red-0" deleted\npod "red-1" deleted\npod "red-2" deleted\n');
     await kubectl.ok('wait pods -l scheduling.x-k8s.io/pod-group=blue --for=condition=Ready --timeout=60s');
     await kubectl.ok('wait pg/blue --for=jsonpath={.status.phase}=Running --timeout=60s');
-    expect(await kubectl.ok('delete pods,podgroups --all')).toMatch(/podgroup\.scheduling\.x-k8s\.io "red" deleted/);
+    expect(await kubectl.ok('delete pods,pg --all')).toMatch(/podgroup\.scheduling\.x-k8s\.io "red" deleted/);
   });
 
   // test/examples runs the others.
@@ -218,7 +221,7 @@ describeSession('gangs', (session) => {
             .map(() => expect.stringMatching(/^[\w.-]+\/[\w.-]+ created$/) as string),
         );
         expect(await kubectl.ok(`apply -n ${namespace} -f`, [file])).toBe(created.replaceAll(' created', ' unchanged'));
-        await kubectl.ok(`wait podgroups --all -n ${namespace} --for=jsonpath={.status.phase}=Finished --timeout=60s`);
+        await kubectl.ok(`wait pg --all -n ${namespace} --for=jsonpath={.status.phase}=Finished --timeout=60s`);
         await kubectl.ok(`delete namespace ${namespace}`);
         expect(await kubectl.fails(`get namespace ${namespace}`)).toBe(
           `Error from server (NotFound): namespaces "${namespace}" not found`,

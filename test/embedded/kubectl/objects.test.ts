@@ -42,10 +42,10 @@ describeSession('objects', (session) => {
 
     it('explain describes the fields of custom resources', async () => {
       const { kubectl } = session();
-      expect(await kubectl.ok('explain podgroup.spec.minMember')).toMatch(
+      expect(await kubectl.ok('explain pg.spec.minMember')).toMatch(
         /^GROUP: +scheduling\.x-k8s\.io\nKIND: +PodGroup\nVERSION: +v1alpha1\n\nFIELD: minMember <integer>\n\n\nDESCRIPTION:\n +The quorum/,
       );
-      expect(await kubectl.fails('explain podgroup.spec.nonsense')).toMatch(/field "nonsense" does not exist/);
+      expect(await kubectl.fails('explain pg.spec.nonsense')).toMatch(/field "nonsense" does not exist/);
       expect(await kubectl.fails('explain pod.spec')).toMatch(/not found in OpenAPI schema/);
     });
 
@@ -209,9 +209,7 @@ describeSession('objects', (session) => {
       expect(await labels()).toBe('{"app":"web","tier":"tin"}');
       expect(await kubectl.ok('label pod web -n team tier-')).toBe('pod/web unlabeled\n');
       expect(await labels()).toBe('{"app":"web"}');
-      expect(await kubectl.ok('label podgroups --all tier=gold')).toMatch(
-        /^podgroup\.scheduling\.x-k8s\.io\/band labeled$/m,
-      );
+      expect(await kubectl.ok('label pg --all tier=gold')).toMatch(/^podgroup\.scheduling\.x-k8s\.io\/band labeled$/m);
     });
 
     it('annotate sets and removes', async () => {
@@ -362,7 +360,7 @@ describeSession('objects', (session) => {
     it('deletes the objects of a file or all of a kind, and reports missing objects', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('delete -f -', [], settings('6'))).toBe('configmap "settings" deleted\n');
-      expect(await kubectl.ok('delete podgroups --all')).toBe(
+      expect(await kubectl.ok('delete pg --all')).toBe(
         'podgroup.scheduling.x-k8s.io "band" deleted\npodgroup.scheduling.x-k8s.io "warned" deleted\n',
       );
       expect(await kubectl.ok('delete pods --all')).toBe('No resources found\n');
