@@ -139,7 +139,7 @@ play('uninstall.md', () =>
       await install(stage);
       await run(stage);
       await stage.createGang('train', 2, { cpu: '3' });
-      await stage.prints('kubectl get podgroups', /Unschedulable/);
+      await stage.prints('kubectl get pg', /Unschedulable/);
       await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
     },
     { controllerManager: true },
@@ -155,7 +155,7 @@ play('two-releases.md', () =>
     await run(stage, { name: 'second', controller: false });
     await stage.createGang('red', 2);
     await stage.createGang('blue', 2, { schedulerName: 'second' });
-    await stage.prints('kubectl get podgroups', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
+    await stage.prints('kubectl get pg', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
     await stage.play([looking!, checking!]);
   }),
 );
@@ -200,7 +200,7 @@ play('kueue.md', () =>
     await run(stage);
     const [applying, waiting, started] = claimBlocks('docs/tasks/administrators/kueue.md', 'console');
     await stage.play([applying!]);
-    await stage.prints('kubectl get podgroup train', /SchedulingGated/);
+    await stage.prints('kubectl get pg train', /SchedulingGated/);
     await stage.play([waiting!]);
     // Do what Kueue does when there is quota.
     for (const pod of ['train-0', 'train-1']) {
@@ -208,7 +208,7 @@ play('kueue.md', () =>
         `kubectl patch pod ${pod} --type json --patch '[{"op":"remove","path":"/spec/schedulingGates"}]'`,
       );
     }
-    await stage.prints('kubectl get podgroup train', /QuorumScheduled/);
+    await stage.prints('kubectl get pg train', /QuorumScheduled/);
     await stage.play([started!]);
   }),
 );

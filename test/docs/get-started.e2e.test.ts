@@ -157,7 +157,7 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     }
     const gang = [
       'kubectl apply -f examples/gang/gang.yaml',
-      'kubectl wait podgroup/trio --for=condition=Ready --timeout=20s',
+      'kubectl wait pg/trio --for=condition=Ready --timeout=20s',
     ];
     const { printed } = await play(gang.map(byName), plane().kubeconfigPath);
     expect(printed.at(-1)).toMatch(/condition met$/);

@@ -20,7 +20,7 @@ it('a scheduler with reservations starts a Job with a deadline and a gang with a
     });
     await scheduler.said(/scheduling/);
     const kubectl = new Kubectl(await kubectlPath(), kubeconfig, folder);
-    await kubectl.ok('wait podgroup/train --for=condition=Ready --timeout=1m');
+    await kubectl.ok('wait pg/train --for=condition=Ready --timeout=1m');
     await kubectl.ok('wait pods -l job-name=sweep --for=condition=Ready --timeout=1m');
     expect(await kubectl.ok('get events --field-selector reason=InvalidRuntime')).not.toContain('InvalidRuntime');
     await kubectl.ok('annotate pods -l scheduling.x-k8s.io/pod-group=train --overwrite tutti.dev/runtime=soon');

@@ -52,7 +52,7 @@ async function bindHalf(release: TroubledRelease): Promise<void> {
   await release.stage.createGang('train', 2);
   await release.stage.bound('train', 1);
   await reaches(release, 'tutti_podgroups_partial', {}, 1);
-  await release.stage.prints('kubectl get podgroups', / 1 +(?:SchedulerError|Unschedulable) /);
+  await release.stage.prints('kubectl get pg', / 1 +(?:SchedulerError|Unschedulable) /);
   await release.stage.prints('kubectl get events --field-selector reason=FailedScheduling', /train-1.*not today/);
 }
 
@@ -175,8 +175,8 @@ export const diagnoses: readonly Diagnosis[] = [
       }
       await release.stage.createGang('train', 2, { cpu: '1' });
       await reaches(release, 'tutti_podgroups_waiting', { waits_for: 'capacity' }, 1);
-      await release.stage.run('kubectl delete podgroups on-node-1 on-node-2');
-      await release.stage.prints('kubectl get podgroups', /train.*Unschedulable/);
+      await release.stage.run('kubectl delete pg on-node-1 on-node-2');
+      await release.stage.prints('kubectl get pg', /train.*Unschedulable/);
     },
   },
   {
@@ -187,7 +187,7 @@ export const diagnoses: readonly Diagnosis[] = [
     produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.createGang('train', 2, { cpu: '3' });
       await reaches(release, 'tutti_podgroups_waiting', { waits_for: 'never' }, 1);
-      await release.stage.prints('kubectl get podgroups', /train.*Unschedulable/);
+      await release.stage.prints('kubectl get pg', /train.*Unschedulable/);
     },
   },
   {
@@ -229,7 +229,7 @@ export const diagnoses: readonly Diagnosis[] = [
         return errors >= 2 ? undefined : `tried ${errors} times`;
       };
       await poll(isTried, 'the scheduler has tried it twice');
-      await release.stage.prints('kubectl get podgroups', /SchedulerError/);
+      await release.stage.prints('kubectl get pg', /SchedulerError/);
     },
   },
   {
@@ -304,7 +304,7 @@ export const diagnoses: readonly Diagnosis[] = [
     begin: installed,
     produce: async (release: TroubledRelease): Promise<void> => {
       await bindHalf(release);
-      await release.stage.run('kubectl delete pods --all --force; kubectl delete podgroup train');
+      await release.stage.run('kubectl delete pods --all --force; kubectl delete pg train');
       await reaches(release, 'tutti_repairs_total', { outcome: 'lost' }, 1);
     },
   },

@@ -10,7 +10,7 @@ const commandsFor = (...pods: NonNullable<Parameters<typeof invitation>[1]>): re
 it('names the latest pod', () => {
   expect(invitation('/tmp/k', [])[1]).toBe('  export KUBECONFIG=/tmp/k');
   expect(commandsFor(podOf('red-0'), podOf('red-1'))).toEqual([
-    'kubectl get podgroups',
+    'kubectl get pg',
     'kubectl get pods -o wide',
     'kubectl describe pod red-1',
   ]);
@@ -18,12 +18,12 @@ it('names the latest pod', () => {
 
 it('adds namespace flags if pods exist outside the default namespace', () => {
   expect(commandsFor(podOf('red-0'), podOf('blue-0', { namespace: 'team' }))).toEqual([
-    'kubectl get podgroups -A',
+    'kubectl get pg -A',
     'kubectl get pods -o wide -A',
     'kubectl describe pod blue-0 -n team',
   ]);
 });
 
 it('names no pod if none exists', () => {
-  expect(commandsFor()).toEqual(['kubectl get podgroups', 'kubectl get pods -o wide']);
+  expect(commandsFor()).toEqual(['kubectl get pg', 'kubectl get pods -o wide']);
 });

@@ -10,7 +10,7 @@ export function invitation(kubeconfigPath: string, pods: readonly ObservedPod[] 
   ];
 }
 
-const firstCommands = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,podgroups,pods'];
+const firstCommands = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,pg,pods'];
 
 function inspectCommands(pods: readonly ObservedPod[]): readonly string[] {
   const hasOtherNamespaces = pods.some(({ namespace }) => namespace !== 'default');
@@ -18,7 +18,7 @@ function inspectCommands(pods: readonly ObservedPod[]): readonly string[] {
   const latest = pods.at(-1);
   const namespaceFlag = latest === undefined || latest.namespace === 'default' ? '' : ` -n ${latest.namespace}`;
   return [
-    `kubectl get podgroups${allNamespaces}`,
+    `kubectl get pg${allNamespaces}`,
     `kubectl get pods -o wide${allNamespaces}`,
     ...(latest === undefined ? [] : [`kubectl describe pod ${latest.name}${namespaceFlag}`]),
   ];

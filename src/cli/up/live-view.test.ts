@@ -59,7 +59,7 @@ it('wraps printed lines between words, but not a path to copy', () => {
 it('keeps the indentation of commands to copy', () => {
   const screen = terminal();
   const view = viewOf(screen);
-  const commands = ['  kubectl get podgroups', '  kubectl get pods -o wide'];
+  const commands = ['  kubectl get pg', '  kubectl get pods -o wide'];
   view.print(commands);
   view.conclude(commands);
   const lines = stripVTControlCharacters(screen.written()).split(/[\r\n]+/);

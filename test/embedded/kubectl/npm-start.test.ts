@@ -42,8 +42,8 @@ describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
   });
 
   it('get prints the groups, and the pods with their nodes', async () => {
-    await kubectl.ok('wait podgroups --all --for=jsonpath={.status.phase}=Finished --timeout=60s');
-    expect(table(await kubectl.ok('get podgroups'))).toEqual([
+    await kubectl.ok('wait pg --all --for=jsonpath={.status.phase}=Finished --timeout=60s');
+    expect(table(await kubectl.ok('get pg'))).toEqual([
       ['NAME', 'PHASE', 'MINMEMBER', 'SCHEDULED', 'REASON', 'AGE'],
       ['blue', 'Finished', '3', '3', 'QuorumScheduled', expect.any(String)],
       ['red', 'Finished', '3', '3', 'QuorumScheduled', expect.any(String)],
@@ -58,7 +58,7 @@ describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
   it('apply starts the example again', async () => {
     await kubectl.ok('create namespace again');
     await kubectl.ok('apply -n again -f', [join(root, 'examples', 'deadlock')]);
-    await kubectl.ok('wait podgroups --all -n again --for=jsonpath={.status.phase}=Finished --timeout=60s');
+    await kubectl.ok('wait pg --all -n again --for=jsonpath={.status.phase}=Finished --timeout=60s');
   });
 
   it('npm start ends at Ctrl-C and removes the kubeconfig', async () => {
