@@ -8,16 +8,28 @@ import { eventsAndLeases } from './cases/events-and-leases.ts';
 import { jobs } from './cases/jobs.ts';
 import { lists } from './cases/lists.ts';
 import { locking } from './cases/locking.ts';
-import { nativeGangs } from './cases/native-gangs.ts';
+import { nativeGangAlphaFields, nativeGangs } from './cases/native-gangs.ts';
 import { nodesAndPriorities } from './cases/nodes.ts';
 import { patches } from './cases/patches.ts';
 import { pods } from './cases/pods.ts';
 import { storage } from './cases/storage.ts';
 import { watches } from './cases/watches.ts';
+import type { EmbeddedApiServerOptions } from '../../../src/plane/apiserver/embedded-api-server.ts';
 import type { CaseGroup } from './conformance-case.ts';
 
 /** group, which is the name of its golden file -> its cases */
-export const caseGroups: Readonly<Record<string, CaseGroup>> = {
+type CaseGroups = Readonly<Record<string, CaseGroup>>;
+
+/** A kind of server, and the cases for it. */
+export interface ServerCases {
+  /** Feature gates of the real server. */
+  readonly featureGates: readonly string[];
+  /** Options of the embedded server that match these gates. */
+  readonly options: Pick<EmbeddedApiServerOptions, 'nativeGangAlphaFields'>;
+  readonly groups: CaseGroups;
+}
+
+const caseGroups: CaseGroups = {
   discovery,
   crud,
   locking,
@@ -35,3 +47,14 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   storage,
   'native-gangs': nativeGangs,
 };
+
+const fieldGates = ['TopologyAwareWorkloadScheduling', 'DRAWorkloadResourceClaims', 'PodGroupPreemptionPolicy'];
+
+export const serverCases: readonly ServerCases[] = [
+  { featureGates: ['GenericWorkload'], options: {}, groups: caseGroups },
+  {
+    featureGates: ['GenericWorkload', 'CompositePodGroup', ...fieldGates],
+    options: { nativeGangAlphaFields: true },
+    groups: { 'native-gang-alpha-fields': nativeGangAlphaFields },
+  },
+];

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestPlane } from '../../planes/plane.ts';
-import { caseGroups } from './cases.ts';
+import type { ServerCases } from './cases.ts';
 import type { Exchange } from './exchange.ts';
 import { playCase } from './play.ts';
 
@@ -19,10 +19,10 @@ export async function readGolden(group: string): Promise<GoldenAnswers> {
   return JSON.parse(await readFile(join(folder, `${group}.json`), 'utf8')) as GoldenAnswers;
 }
 
-/** Runs every case on the plane and writes the responses to the golden files. */
-export async function recordGolden(plane: TestPlane): Promise<void> {
+/** Runs the cases on the plane and writes the responses to the golden files. */
+export async function recordGolden(plane: TestPlane, { groups }: ServerCases): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [group, cases] of Object.entries(caseGroups)) {
+  for (const [group, cases] of Object.entries(groups)) {
     const recorded: Record<string, readonly Exchange[]> = {};
     for (const [index, [name, run]] of Object.entries(cases).entries()) {
       recorded[name] = await playCase(plane, caseNamespace(group, index), run);

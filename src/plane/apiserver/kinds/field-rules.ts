@@ -11,7 +11,7 @@ export function dnsLabelProblem(text: string): string | undefined {
   if (text.length > 63) return 'must be no more than 63 characters';
   if (labelPattern.test(text)) return undefined;
   if (subdomainPattern.test(text)) return 'must not contain dots';
-  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 }
 
 /** Returns why the text is not a DNS subdomain (RFC 1123), or undefined if it is valid. */

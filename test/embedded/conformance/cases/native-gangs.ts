@@ -190,6 +190,57 @@ export const nativeGangs: CaseGroup = {
   },
 };
 
+const topology = (...keys: readonly string[]): object => ({
+  schedulingConstraints: { topology: keys.map((key) => ({ key })) },
+});
+const claim = (name: string, reference: object = { resourceClaimName: 'x' }): object => ({ name, ...reference });
+const fromTemplate = { workloadRef: { workloadName: 'training', templateName: 'workers' } };
+
+/** Cases for servers with the feature gates of all fields. */
+export const nativeGangAlphaFields: CaseGroup = {
+  'a topology constraint has one key, and is immutable': async (api) => {
+    await create(api, 'rack', gang(1, topology('example.test/rack')));
+    await create(api, 'none', gang(1, { schedulingConstraints: {} }));
+    await create(api, 'a', gang(1, topology('a', 'b')));
+    await create(api, 'a', gang(1, topology('')));
+    await create(api, 'a', gang(1, topology('not a key')));
+    await merge(api, 'rack', topology('zone'));
+    await merge(api, 'rack', { schedulingConstraints: null });
+  },
+  'resource claims have names of their own': async (api) => {
+    await create(api, 'claims', gang(1, { resourceClaims: [claim('a')] }));
+    await create(api, 'a', gang(1, { resourceClaims: [claim('a', {})] }));
+    const both = { resourceClaimName: 'x', resourceClaimTemplateName: 'y' };
+    await create(api, 'a', gang(1, { resourceClaims: [claim('a', both)] }));
+    await create(api, 'a', gang(1, { resourceClaims: [claim('a'), claim('a')] }));
+    await create(api, 'a', gang(1, { resourceClaims: [claim('A.b', { resourceClaimName: 'x y' })] }));
+    await create(api, 'a', gang(1, { resourceClaims: ['a', 'b', 'c', 'd', 'e'].map((name) => claim(name)) }));
+    await merge(api, 'claims', { resourceClaims: [claim('b')] });
+    for (const name of ['a', 'other']) {
+      const status = { resourceClaimStatuses: [{ name, resourceClaimName: 'generated' }] };
+      await api.strategicMerge(path(api, 'claims', 'status'), { status }, { view: shown });
+    }
+  },
+  'a parent needs a Workload': async (api) => {
+    await create(api, 'a', gang(1, { parentCompositePodGroupName: 'parent', ...fromTemplate }));
+    await create(api, 'b', gang(1, { parentCompositePodGroupName: 'parent' }));
+    await create(api, 'b', gang(1, { parentCompositePodGroupName: 'Not a name', ...fromTemplate }));
+    await merge(api, 'a', { parentCompositePodGroupName: null });
+  },
+  'the preemption policy is that of the priority class': async (api) => {
+    const { namespace: priorityClassName } = api;
+    const preemptionPolicy = 'Never';
+    await api.givenCreated(priorityClasses, { metadata: { name: priorityClassName }, value: 1000, preemptionPolicy });
+    await create(api, 'a', gang(1));
+    await create(api, 'b', gang(1, { priorityClassName, preemptionPolicy }));
+    // The default of the field counts as set.
+    await create(api, 'c', gang(1, { priorityClassName }));
+    await create(api, 'c', gang(1, { preemptionPolicy }));
+    await create(api, 'c', gang(1, { preemptionPolicy: 'Sometimes' }));
+    await merge(api, 'a', { preemptionPolicy });
+  },
+};
+
 /** Returns the fields of a pod group as a tree: field -> its fields, those of its items, or its type. */
 function fieldsOf({ components: { schemas } }: any): unknown {
   const resolve = (schema: any): any => {

@@ -10,12 +10,6 @@ const podGroup = (name: string, spec: JsonObject = {}): JsonObject => ({
   metadata: { name },
   spec: { schedulingPolicy: { gang: { minCount: 2 } }, ...spec },
 });
-const alphaFields: JsonObject = {
-  schedulingConstraints: { topology: [{ key: 'example.test/rack' }] },
-  resourceClaims: [{ name: 'gpus', resourceClaimTemplateName: 'gpus' }],
-  workloadRef: { workloadName: 'training', templateName: 'workers' },
-  parentCompositePodGroupName: 'parent',
-};
 
 async function versionsOf(client: ApiClient): Promise<string[]> {
   const { body } = await client.get(groupPath);
@@ -82,41 +76,5 @@ describe("Kubernetes' own PodGroups", () => {
     const { resources } = (await client.get(`${groupPath}/v1alpha1`)).body;
     expect(resources.map(({ name }: { name: string }) => name)).toEqual(['workloads']);
     expect((await client.get(pathOf('v1alpha1'))).status).toBe(404);
-  });
-
-  it('keep the fields of all feature gates with the option for them', async () => {
-    const client = new ApiClient({ nativeGangAlphaFields: true });
-    const { spec } = await client.mustCreate(betaPath, podGroup('a', alphaFields));
-    expect(spec).toMatchObject({ ...alphaFields, preemptionPolicy: 'PreemptLowerPriority' });
-    expect(await problemsOf(client, betaPath, { parentCompositePodGroupName: 'parent' })).toEqual([
-      'spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set',
-    ]);
-    const topology = (...keys: readonly string[]): JsonObject => ({
-      schedulingConstraints: { topology: keys.map((key) => ({ key })) },
-    });
-    expect(await problemsOf(client, betaPath, topology('a', 'b'))).toEqual([
-      'spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item',
-    ]);
-    expect(await problemsOf(client, betaPath, topology(''))).toEqual([
-      'spec.schedulingConstraints.topology[0].key: Required value',
-    ]);
-    expect(await problemsOf(client, betaPath, { resourceClaims: [{ name: 'a' }] })).toEqual([
-      'spec.resourceClaims[0]: Invalid value: "": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
-    ]);
-    expect((await client.patch(`${betaPath}/a`, 'merge', { spec: topology('zone') })).status).toBe(422);
-  });
-
-  it('take the preemption policy of their PriorityClass, where they have one', async () => {
-    const client = new ApiClient({ nativeGangAlphaFields: true });
-    const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
-    await client.mustCreate(classes, { metadata: { name: 'polite' }, value: 5, preemptionPolicy: 'Never' });
-    const spec = { priorityClassName: 'polite', preemptionPolicy: 'Never' };
-    const created = await client.mustCreate(betaPath, podGroup('a', spec));
-    expect(created.spec).toMatchObject({ ...spec, priority: 5 });
-    const rejected = await client.create(
-      betaPath,
-      podGroup('b', { ...spec, preemptionPolicy: 'PreemptLowerPriority' }),
-    );
-    expect(rejected.status).toBe(403);
   });
 });
