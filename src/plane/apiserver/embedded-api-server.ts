@@ -71,7 +71,7 @@ export class EmbeddedApiServer {
   readonly #administratorToken: string | undefined;
   readonly #intercept: Intercept | undefined;
   readonly #hasAlphaFields: boolean;
-  #nativeGangTypes: readonly ResourceType[] = [];
+  #nativeGangTypes: readonly ResourceType[];
   readonly #stopExpiry: () => void;
   #closed = false;
 
@@ -80,13 +80,16 @@ export class EmbeddedApiServer {
     const store = new Store(options.historyLimit ?? defaultHistoryLimit);
     if (options.onChange !== undefined) store.subscribe(options.onChange);
     store.collection(pods.storage, podIndexes);
-    for (const type of builtInKinds) store.collection(type.storage);
+    this.#hasAlphaFields = options.nativeGangAlphaFields ?? false;
+    this.#nativeGangTypes = nativeGangTypes(options.nativeGangs ?? 'v1beta1', this.#hasAlphaFields);
+    const kinds = [...builtInKinds, ...this.#nativeGangTypes];
+    for (const type of kinds) store.collection(type.storage);
     this.#api = {
       store,
       clock,
       random,
       background: new BackgroundWork(clock, options.onProblem ?? (() => undefined)),
-      registry: new ResourceRegistry(builtInKinds),
+      registry: new ResourceRegistry(kinds),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
       nowMs: () => clock.now(),
@@ -94,8 +97,6 @@ export class EmbeddedApiServer {
     };
     this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
-    this.#hasAlphaFields = options.nativeGangAlphaFields ?? false;
-    this.serveNativeGangs(options.nativeGangs ?? 'v1beta1');
     startGarbageCollector(this.#api);
     startContentCleaners(this.#api);
     startDefinitionRegistrar(this.#api);
@@ -145,18 +146,21 @@ export class EmbeddedApiServer {
   }
 
   /**
-   * Serves Kubernetes' own PodGroups at another version from now on, or not at all, as kube-apiserver does after a restart. Ends their
-   * watches. The server keeps the objects, and shows them when it serves their version again.
+   * Serves Kubernetes' own PodGroups at another version from now on, or not at all, as kube-apiserver does after a restart: their watches end,
+   * and none can continue from an earlier resource version. The server keeps the objects, and shows them when it serves their version again.
    */
   serveNativeGangs(version: NativeGangs): void {
-    const { registry, watches } = this.#api;
-    const before = this.#nativeGangTypes;
-    this.#nativeGangTypes = nativeGangTypes(version, this.#hasAlphaFields);
-    for (const { storage } of before) {
+    const { registry, store, watches } = this.#api;
+    for (const { storage } of this.#nativeGangTypes) {
       registry.replace(storage, []);
       watches.end(storage);
     }
-    for (const type of this.#nativeGangTypes) registry.replace(type.storage, [type]);
+    this.#nativeGangTypes = nativeGangTypes(version, this.#hasAlphaFields);
+    store.skipResourceVersion();
+    for (const type of this.#nativeGangTypes) {
+      registry.replace(type.storage, [type]);
+      store.collection(type.storage).forgetHistory(store.resourceVersion);
+    }
   }
 
   /** Ends all watches and rejects further requests. Idempotent. */

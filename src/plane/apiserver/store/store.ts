@@ -25,6 +25,11 @@ export class Store {
     return this.#resourceVersion;
   }
 
+  /** Uses up a resource version, as a write of another server would. */
+  skipResourceVersion(): void {
+    this.#resourceVersion++;
+  }
+
   /** Returns the collection of that name. The first call creates it; only that call's `indexes` apply. */
   collection(name: string, indexes?: IndexFunctions): Collection {
     let collection = this.#collections.get(name);

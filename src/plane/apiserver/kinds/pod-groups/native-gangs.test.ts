@@ -55,6 +55,17 @@ describe("Kubernetes' own PodGroups", () => {
     await other.close();
   });
 
+  it('cannot be watched from before they disappeared', async () => {
+    const client = new ApiClient();
+    const { metadata } = await client.mustCreate(betaPath, podGroup('a'));
+    client.server.serveNativeGangs('none');
+    client.server.serveNativeGangs('v1beta1');
+    const old = await client.get(`${betaPath}?watch=true&resourceVersion=${metadata.resourceVersion}`);
+    expect(old.status).toBe(410);
+    const { resourceVersion } = (await client.get(betaPath)).body.metadata;
+    await (await client.watch(`${betaPath}?watch=true&resourceVersion=${resourceVersion}`)).close();
+  });
+
   it('have the fields of v1alpha2 there, and objects of its own', async () => {
     const client = new ApiClient();
     await client.mustCreate(betaPath, podGroup('beta'));
