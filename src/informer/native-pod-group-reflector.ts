@@ -86,9 +86,9 @@ export class NativePodGroupReflector<T> {
     return this.#reflector.hasSynced || this.#state === 'absent';
   }
 
-  /** As in Reflector. */
+  /** As in Reflector. Undefined while the server does not serve the kind: then no data is expected. */
   get silentMs(): number | undefined {
-    return this.#reflector.silentMs;
+    return this.#state === 'absent' ? undefined : this.#reflector.silentMs;
   }
 
   start(): void {
