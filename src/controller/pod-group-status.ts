@@ -11,10 +11,11 @@ import {
 } from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
-import { succeededByItself } from '../api/pod.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
+import { firstUnbound, hasQuorum, tallyOf } from './member-tally.ts';
+import type { Tally } from './member-tally.ts';
 
 /** The fields of a group with a predicted start; otherwise absent. */
 type StartFields = Pick<PodGroupStatus, 'predictedStartTime' | 'startConfidence'>;
@@ -33,24 +34,6 @@ export interface KnownFacts {
   readonly isUnnamed?: boolean;
   /** The administrator's maximum for the grace period. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
-}
-
-/** Counts of members by state, from which the status counters are derived. */
-interface Tally {
-  readonly members: number;
-  /** Members in phase Running, including terminating ones. */
-  readonly running: number;
-  /** Running and not terminating: they count towards the quorum. */
-  readonly active: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Bound, unfinished and not terminating. */
-  readonly bound: number;
-  /** Unfinished, not terminating and not gated: with the succeeded ones, they can form a quorum. */
-  readonly usable: number;
-  /** Unfinished, including terminating ones. */
-  readonly unfinished: number;
-  readonly ready: number;
 }
 
 /**
@@ -85,7 +68,7 @@ export function derivePodGroupStatus(
   const isSettled = before === 'Finished' || before === 'Failed';
   const tally = settle(tallyOf(members), isSettled ? previous : undefined);
   const { minMember } = group;
-  const isWhole = tally.bound + tally.succeeded >= minMember || hadQuorum(members);
+  const isWhole = hasQuorum(members, tally, minMember);
   const isAlive = tally.bound + tally.succeeded > 0;
   const started = isAlive && (seenStarted || hasStarted(previous) || isWhole);
   const finished = started ? tally.succeeded : 0;
@@ -113,47 +96,6 @@ export function derivePodGroupStatus(
     ...startFields(counts, members),
     conditions: mergeConditions(previousConditions(previous, states), states, now),
   };
-}
-
-/**
- * Returns whether enough members are bound or have succeeded for the quorum at their binding; minMember may have been raised
- * since.
- */
-function hadQuorum(members: readonly MemberPod[]): boolean {
-  /** quorum -> number of members bound while it was the quorum */
-  const counts = new Map<number, number>();
-  for (const member of members) {
-    const { plannedQuorum: quorum, phase } = member;
-    const isThere = succeededByItself(member) || (phase !== 'Failed' && !member.deleting && isBound(member));
-    if (quorum === undefined || !isThere) continue;
-    const count = (counts.get(quorum) ?? 0) + 1;
-    if (count >= quorum) return true;
-    counts.set(quorum, count);
-  }
-  return false;
-}
-
-function tallyOf(members: readonly MemberPod[]): Tally {
-  const tally = { members: members.length, running: 0, active: 0, succeeded: 0, failed: 0, bound: 0, usable: 0 };
-  let unfinished = 0;
-  let ready = 0;
-  for (const member of members) {
-    if (succeededByItself(member)) tally.succeeded++;
-    else if (member.phase === 'Succeeded') continue;
-    else if (member.phase === 'Failed') tally.failed++;
-    else {
-      unfinished++;
-      if (member.phase === 'Running') tally.running++;
-      if (member.deleting) continue;
-      if (member.phase === 'Running') {
-        tally.active++;
-        if (member.ready) ready++;
-      }
-      if (isBound(member)) tally.bound++;
-      if (!member.gated) tally.usable++;
-    }
-  }
-  return { ...tally, unfinished, ready };
 }
 
 /** Adds the counts that a settled group's status keeps for deleted pods, unless new members have arrived. */
@@ -330,27 +272,6 @@ function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, '
 
 function needed(state: string, count: number, minMember: number): string {
   return `${count} ${count === 1 ? 'member is' : 'members are'} ${state}, ${minMember} ${minMember === 1 ? 'is' : 'are'} needed`;
-}
-
-function isBound(member: MemberPod): boolean {
-  return member.nodeName !== '' || member.phase === 'Running';
-}
-
-/**
- * Returns the unbound member with the lowest uid. Gated members come last: their condition is the API server's and is unrelated
- * to the group.
- */
-function firstUnbound(members: readonly MemberPod[]): MemberPod | undefined {
-  let first: MemberPod | undefined;
-  for (const member of members) {
-    if (member.phase === 'Succeeded' || member.phase === 'Failed' || member.deleting || isBound(member)) continue;
-    if (first === undefined || isBefore(member, first)) first = member;
-  }
-  return first;
-}
-
-function isBefore(a: MemberPod, b: MemberPod): boolean {
-  return a.gated === b.gated ? a.uid < b.uid : !a.gated;
 }
 
 /**
