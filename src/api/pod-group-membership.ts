@@ -52,10 +52,9 @@ export interface GroupMembership {
  * spec.schedulingGroup, because controllers of Kubernetes set the latter on their own.
  */
 export function podGroupMembershipOf(pod: MembershipFields): GroupMembership | undefined {
-  const { namespace, schedulingGroup } = pod;
+  const { namespace } = pod;
   const labeled = podGroupNameOf(pod.labels, pod.annotations);
-  const native = safeName(schedulingGroup?.podGroupName ?? '');
-  const nativeKey = native === '' ? undefined : groupKeyOf('scheduling.k8s.io', namespace, native);
+  const nativeKey = nativeGroupKeyOf(pod);
   if (labeled === undefined) return nativeKey === undefined ? undefined : { key: nativeKey };
   const { name, disagreement } = labeled;
   return {
@@ -63,6 +62,15 @@ export function podGroupMembershipOf(pod: MembershipFields): GroupMembership | u
     ...(nativeKey !== undefined && { otherKey: nativeKey }),
     ...(disagreement !== undefined && { disagreement }),
   };
+}
+
+/** Returns the key of the group in spec.schedulingGroup, whether or not it exists; undefined without one. */
+export function nativeGroupKeyOf({
+  namespace,
+  schedulingGroup,
+}: Pick<MembershipFields, 'namespace' | 'schedulingGroup'>): string | undefined {
+  const name = safeName(schedulingGroup?.podGroupName ?? '');
+  return name === '' ? undefined : groupKeyOf('scheduling.k8s.io', namespace, name);
 }
 
 /** A label or annotation that was probably meant to be `podGroupLabel`. */

@@ -1,6 +1,6 @@
 import { MalformedObjectError } from '../api/malformed-object-error.ts';
 import { safeMessage, safeName } from '../base/safe-text.ts';
-import { lookAlikesOf, podGroupNameOf } from '../api/pod-group-membership.ts';
+import { lookAlikesOf, nativeGroupKeyOf, podGroupNameOf } from '../api/pod-group-membership.ts';
 import type { LookAlike } from '../api/pod-group-membership.ts';
 import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
@@ -12,8 +12,12 @@ export interface MemberPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** namespace/name of the PodGroup that the pod names, whether or not it exists; undefined for a single pod. */
+  /** namespace/name of the PodGroup in the label or annotation, whether or not it exists. */
   readonly groupKey: string | undefined;
+  /** Key of the PodGroup in spec.schedulingGroup, whether or not it exists; see `groupKeyOf`. The label does not change it. */
+  readonly nativeGroupKey: string | undefined;
+  /** Only for a pod with a nativeGroupKey. */
+  readonly schedulerName: string | undefined;
   /** What may have been meant to make the pod a member of a group; empty for a member. */
   readonly lookAlikes: readonly LookAlike[];
   /** `Job red`: the controller of a pod with look-alikes; undefined for other pods. */
@@ -58,18 +62,22 @@ export function projectMemberPod(input: unknown): MemberPod {
   }
   const { uid, namespace, name, labels, annotations, ownerReferences, deletionTimestamp } = metadata!;
   const group = podGroupNameOf(labels, annotations);
-  const lookAlikes = group === undefined ? lookAlikesOf(labels, annotations) : none;
+  const nativeGroupKey = nativeGroupKeyOf({ namespace, schedulingGroup: spec?.schedulingGroup });
+  const isMember = group !== undefined || nativeGroupKey !== undefined;
+  const lookAlikes = isMember ? none : lookAlikesOf(labels, annotations);
   const controller = lookAlikes.length === 0 ? undefined : ownerReferences?.find((owner) => owner.controller === true);
   const conditionOf = (type: string): PodScheduledCondition | undefined => {
     const condition = status?.conditions?.find((candidate) => candidate.type === type);
     return condition && conditionTextsOf(condition);
   };
-  const disruption = group === undefined ? undefined : conditionOf('DisruptionTarget');
+  const disruption = isMember ? conditionOf('DisruptionTarget') : undefined;
   return {
     uid,
     namespace,
     name,
     groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
+    nativeGroupKey,
+    schedulerName: nativeGroupKey === undefined ? undefined : safeName(spec?.schedulerName ?? 'default-scheduler'),
     lookAlikes,
     controlledBy: controller && `${safeName(controller.kind ?? '')} ${safeName(controller.name)}`,
     plannedGroupUid: plannedGroupUidOf(annotations),
@@ -79,7 +87,7 @@ export function projectMemberPod(input: unknown): MemberPod {
     ready: conditionOf('Ready')?.status === 'True',
     deleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
     gated: (spec?.schedulingGates ?? none).length > 0,
-    podScheduled: group === undefined ? undefined : conditionOf('PodScheduled'),
+    podScheduled: isMember ? conditionOf('PodScheduled') : undefined,
     predictedStart:
       group === undefined || spec?.nodeName !== undefined ? undefined : predictedStartOf(status?.conditions),
     failedBecause: status?.phase === 'Failed' ? safeName(status.reason ?? '') : '',
@@ -95,10 +103,11 @@ export function projectMemberPod(input: unknown): MemberPod {
 
 /** Returns whether two versions lead to the same status. */
 export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
-  if (a.groupKey === undefined && b.groupKey === undefined) return sameLookAlikes(a.lookAlikes, b.lookAlikes);
+  if (!isMember(a) && !isMember(b)) return sameLookAlikes(a.lookAlikes, b.lookAlikes);
   return (
     a.uid === b.uid &&
     a.groupKey === b.groupKey &&
+    a.nativeGroupKey === b.nativeGroupKey &&
     a.plannedGroupUid === b.plannedGroupUid &&
     a.plannedQuorum === b.plannedQuorum &&
     a.phase === b.phase &&
@@ -114,6 +123,10 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     sameStart(a.predictedStart, b.predictedStart) &&
     a.owners === b.owners
   );
+}
+
+function isMember({ groupKey, nativeGroupKey }: MemberPod): boolean {
+  return groupKey !== undefined || nativeGroupKey !== undefined;
 }
 
 function sameLookAlikes(a: readonly LookAlike[], b: readonly LookAlike[]): boolean {

@@ -1,6 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { podGroupPhaseOf, podGroupPhases } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
+import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
 
@@ -15,12 +16,12 @@ export type ReconcileResult = 'unchanged' | 'patched' | 'conflict' | 'gone' | 'e
 
 export class PodGroupControllerMetrics {
   readonly queue: WorkQueueMetrics;
-  readonly reconciles: Counter<'result'>;
+  readonly #reconciles: Counter<'result'>;
 
   /** Reads `groups` when metrics are collected. */
   constructor(registry: MetricRegistry, groups: () => Iterable<PodGroup>) {
     this.queue = new WorkQueueMetrics(registry);
-    this.reconciles = new Counter({
+    this.#reconciles = new Counter({
       name: 'tutti_podgroup_reconciles_total',
       help: 'Number of times that the controller derived the status of a PodGroup from its members, by result.',
       labelNames: ['result'],
@@ -41,5 +42,20 @@ export class PodGroupControllerMetrics {
         for (const [phase, count] of counts) this.set({ phase }, count);
       },
     });
+  }
+  /** Counts the result of a reconciliation. Resolves if the group is gone, and otherwise rejects as it does. */
+  async observe(reconcile: () => Promise<ReconcileResult>): Promise<void> {
+    let result: ReconcileResult = 'error';
+    try {
+      result = await reconcile();
+    } catch (error) {
+      if (error instanceof NotFoundError) result = 'gone';
+      else {
+        if (error instanceof ConflictError) result = 'conflict';
+        throw error;
+      }
+    } finally {
+      this.#reconciles.inc({ result });
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { isAccessProblem } from '../client/api-access-log.ts';
-import { ConflictError, NotFoundError } from '../client/api-errors.ts';
+import { ConflictError } from '../client/api-errors.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { describeError } from '../observability/logger.ts';
@@ -179,19 +179,7 @@ export class PodGroupController {
 
   async #process(key: string, signal: AbortSignal): Promise<void> {
     if (this.#isListing) return; // `onReplaced` adds it again
-    const { reconciles } = this.#options.metrics;
-    let result: ReconcileResult = 'error';
-    try {
-      result = await this.#reconcile(key, signal);
-    } catch (error) {
-      if (error instanceof NotFoundError) result = 'gone';
-      else {
-        if (error instanceof ConflictError) result = 'conflict';
-        throw error;
-      }
-    } finally {
-      reconciles.inc({ result });
-    }
+    await this.#options.metrics.observe(() => this.#reconcile(key, signal));
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {

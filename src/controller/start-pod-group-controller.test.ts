@@ -17,7 +17,7 @@ const metadata = (name: string, more = {}): object => ({
   ...more,
 });
 
-/** Responds to two lists, to watches (which stay silent), and to patches, which it records. */
+/** Serves no PodGroups of `scheduling.k8s.io`. Responds to two lists, to watches (which stay silent), and to patches, which it records. */
 class ScriptedServer implements Transport {
   readonly patches: TransportRequest[] = [];
   podLists = 0;
@@ -26,6 +26,7 @@ class ScriptedServer implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     const [path, query = ''] = request.path.split('?');
+    if (path!.startsWith('/apis/scheduling.k8s.io')) return answer(404, { code: 404, reason: 'NotFound' });
     if (query.includes('watch=true')) return { status: 200, headers: {}, body: silence(signal!) };
     if (request.method === 'PATCH') {
       this.patches.push(request);
