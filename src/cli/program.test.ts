@@ -107,7 +107,10 @@ describe('createProgram', () => {
     const flags = { kubeApiQps: 50, kubeApiBurst: 100, maxRepairGrace: 300_000, logLevel: 'info' };
     const server = { ...flags, ...defaultSecureServing };
     expect((await parse('scheduler')).flags).toEqual({ ...server, securePort: 10259, logFormat: 'text' });
-    expect((await parse('controller')).flags).toEqual({ ...server, securePort: 10260, workers: 4, logFormat: 'text' });
+    expect((await parse('controller')).flags).toEqual({
+      ...server,
+      ...{ securePort: 10260, workers: 4, nativePodGroups: true, logFormat: 'text' },
+    });
   });
 
   it('parses the flags of up and scheduler', async () => {
@@ -127,6 +130,12 @@ describe('createProgram', () => {
       kubeApiQps: 2.5,
       logLevel: 'debug',
     });
+  });
+
+  it('parses the schedulers whose PodGroups of Kubernetes the controller writes', async () => {
+    const { flags } = await parse('controller --scheduler-name a --scheduler-name b');
+    expect(flags).toMatchObject({ schedulerName: ['a', 'b'], nativePodGroups: true });
+    expect((await parse('controller --no-native-pod-groups')).flags).toMatchObject({ nativePodGroups: false });
   });
 
   it('parses serving flags as kube-scheduler does', async () => {

@@ -20,6 +20,7 @@ import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { closestName } from '../base/closest-name.ts';
 import { packageVersion } from '../base/package-files.ts';
+import { overruledFlags } from './overruled-flags.ts';
 import type { ServerOptions } from './run-server.ts';
 import { withRejectedFlags } from './rejected-flags.ts';
 import { withServingOptions } from './serving-options.ts';
@@ -76,6 +77,9 @@ export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
   /** Milliseconds. */
   readonly maxRepairGrace: number;
   readonly workers: number;
+  /** Absent: `tutti`. */
+  readonly schedulerName?: readonly string[];
+  readonly nativePodGroups: boolean;
 }
 
 /** The flags of `tutti verify`. */
@@ -278,15 +282,6 @@ function pluginOption(): Option {
   ).argParser(oneMorePath);
 }
 
-/** Returns the flags that a configuration file overrides, as in kube-scheduler, although the user set them. */
-function overruledFlags(command: Command): readonly string[] {
-  const names = ['schedulerName', 'kubeconfig', 'kubeApiQps', 'kubeApiBurst'];
-  return command.options
-    .filter((option) => names.includes(option.attributeName()))
-    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => option.long!);
-}
-
 function configCommand(check: Command): Command {
   return new Command('config')
     .description('Work with configuration files of the scheduler.')
@@ -310,6 +305,12 @@ function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups.')
     .option('--workers <number>', 'Number of PodGroups to reconcile at the same time.', wholeNumber(1, 1_000), 4)
+    .option(
+      '--scheduler-name <name>',
+      'A spec.schedulerName of Tutti. The controller writes the condition of a PodGroup of scheduling.k8s.io if each of its pods has one. Can be repeated. (default: tutti)',
+      schedulerName,
+    )
+    .option('--no-native-pod-groups', 'Do not watch PodGroups of scheduling.k8s.io, and do not write their condition.')
     .addOption(maxRepairGraceOption('scheduler'));
   withLeaderElection(command, controllerLease);
   return withServerOptions(command, 'controller');

@@ -8,9 +8,10 @@ import { runServer } from './run-server.ts';
 
 /** Runs the controller until it is interrupted. */
 export async function runControllerCommand(flags: ControllerFlags, context: CommandContext): Promise<number> {
-  const { workers, maxRepairGrace: maxRepairGraceMs } = flags;
+  const { workers, maxRepairGrace: maxRepairGraceMs, nativePodGroups, schedulerName } = flags;
+  const schedulerNames = nativePodGroups ? schedulerName : [];
   const leaderElection = leaderElectionOf(flags, { ...defaultLeaderElection, resourceName: controllerLease });
   return runServer('controller', flags, context, (parts) =>
-    runController({ ...parts, workers, maxRepairGraceMs, leaderElection }),
+    runController({ ...parts, workers, maxRepairGraceMs, schedulerNames, leaderElection }),
   );
 }

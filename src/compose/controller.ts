@@ -3,7 +3,7 @@ import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
-import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
+import { defaultSchedulerNames, startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
 import { countDroppedEvents } from './dropped-events.ts';
@@ -25,12 +25,14 @@ export interface ControllerProcessOptions {
   readonly workers: number;
   /** As in StartPodGroupControllerOptions. */
   readonly maxRepairGraceMs?: number;
+  readonly schedulerNames?: readonly string[] | undefined;
   readonly logger: Logger;
 }
 
 /** Runs the controller process. It resolves and rejects like `runScheduler`, except for plugins. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
   const { logger, workers, maxRepairGraceMs = defaultMaxRepairGraceMs, qps, burst, leaderElection } = options;
+  const { schedulerNames = defaultSchedulerNames } = options;
   const clock = systemClock;
   const random = Math.random;
   const process = await openProcess({
@@ -57,7 +59,10 @@ export async function runController(options: ControllerProcessOptions): Promise<
     const serving = await process.serve({
       live: [],
       ready: [{ name: 'caches-synced', check: () => state() }],
-      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers, maxRepairGraceMs }],
+      configuration: [
+        'tutti-controller',
+        { clientConnection: { qps, burst }, workers, maxRepairGraceMs, schedulerNames },
+      ],
       debug: [],
     });
     const elector = process.startElection();
@@ -70,6 +75,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       events,
       workers,
       maxRepairGraceMs,
+      schedulerNames,
       ...(elector !== undefined && { candidacy: elector }),
     });
     state = () => controller.state();

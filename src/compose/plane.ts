@@ -133,6 +133,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       ...local,
       ...unlimited,
       workers: 1,
+      schedulerNames: profiles?.map(({ schedulerName }) => schedulerName),
       logger: logger.child({ process: 'controller' }),
     });
     started.push(() => controller.stop());
