@@ -167,6 +167,18 @@ it('a pod without a group behind scheduling gates gets no verdict', () => {
   expect(reported()).toEqual([]);
 });
 
+it('a member of a started or basic group gets no verdict for scheduling gates of its own', () => {
+  scheduler.node({ name: 'n' });
+  scheduler.group({ name: 'red', minMember: 1 });
+  scheduler.pod({ name: 'red-0', group: 'red', nodeName: 'n' });
+  scheduler.pod({ name: 'red-1', group: 'red', gates: ['wait'] });
+  scheduler.nativeGroup({ name: 'basic' });
+  scheduler.pod({ name: 'basic-0', schedulingGroup: 'basic', gates: ['wait'] });
+  expect(scheduler.states()).toEqual({ 'pod/red-1': 'gated', 'pod/basic-0': 'gated' });
+  advance(60_000);
+  expect(reported()).toEqual([]);
+});
+
 it('a group that does not fit and was not ready in between gets its verdict again with its next attempt', async () => {
   let isShut = false;
   const preEnqueue = (): Status | undefined => (isShut ? new Status('Unschedulable', 'the gate is shut') : undefined);

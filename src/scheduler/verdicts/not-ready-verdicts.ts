@@ -26,9 +26,15 @@ interface PendingReport {
   readonly pending: number;
 }
 
+interface Waiters {
+  readonly gang: GangView;
+  /** uid -> pod */
+  readonly pods: ReadonlyMap<string, Pod>;
+}
+
 /**
  * Reports to the members of a group that is not ready why it waits. Each group has its own timing: the report follows when the group has
- * not changed for a while. Pods without a group behind scheduling gates need no verdict: the API server sets their condition.
+ * not changed for a while. Pods behind scheduling gates of their own need no verdict: the API server sets their condition.
  */
 export class NotReadyVerdicts {
   readonly #queue: Pick<SchedulingQueue, 'get'>;
@@ -59,10 +65,9 @@ export class NotReadyVerdicts {
    * members delays the verdict.
    */
   gated(entity: QueuedEntity, { message: reason }: Status): void {
-    const { schedulingEntity } = entity;
-    if (schedulingEntity.kind === 'pod' && schedulingEntity.pod.podGroupKey === undefined) return;
+    const pending = this.#waitersOf(entity)?.pods.size;
+    if (pending === undefined) return;
     const now = this.#clock.monotonic();
-    const pending = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.pending.size : 1;
     const known = this.#reports.get(entity.key);
     const isKnown = known?.entity === entity;
     if (isKnown && known.reason === reason && known.pending === pending) return;
@@ -75,23 +80,23 @@ export class NotReadyVerdicts {
   }
 
   #report(key: EntityKey, entity: QueuedEntity): void {
-    const { schedulingEntity, state } = entity;
-    const isGated = this.#queue.get(key) === entity && state.kind === 'gated';
-    if (!isGated) return;
-    if (schedulingEntity.kind === 'gang') {
-      const { gang } = schedulingEntity;
-      this.#notify(gang, [...gang.pending.values()], state.status);
-      return;
-    }
-    const { pod } = schedulingEntity;
-    const gang = pod.podGroupKey === undefined ? undefined : this.#cluster.gang(pod.podGroupKey);
-    if (gang !== undefined) this.#notify(gang, [pod], state.status);
-  }
-
-  #notify(gang: GangView, pending: readonly Pod[], { message }: Status): void {
-    const ours = pending.filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
+    if (this.#queue.get(key) !== entity || entity.state.kind !== 'gated') return;
+    const waiters = this.#waitersOf(entity);
+    if (waiters === undefined) return;
+    const { gang, pods } = waiters;
+    const { message } = entity.state.status;
+    const ours = [...pods.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const cause = message.replaceAll(counts, '');
     this.#verdicts.report(ours, { ...kindOf(gang), message: `${message}.`, cause }, gang);
+  }
+
+  /** Returns the group that is not ready, and its members that wait with the entity; undefined if the entity waits for something of its own. */
+  #waitersOf({ schedulingEntity }: QueuedEntity): Waiters | undefined {
+    if (schedulingEntity.kind === 'gang') return { gang: schedulingEntity.gang, pods: schedulingEntity.gang.pending };
+    const { pod } = schedulingEntity;
+    const gang = pod.podGroupKey === undefined ? undefined : this.#cluster.gang(pod.podGroupKey);
+    if (gang?.isHeldBack !== true || !gang.pending.has(pod.uid)) return undefined;
+    return { gang, pods: new Map([[pod.uid, pod]]) };
   }
 }
 
