@@ -240,6 +240,26 @@ describe('a gang', () => {
       expect([gang.membersListed(), gang.started, gang.startsAnew]).toEqual([true, false, true]);
     });
 
+    it('starts over after a list if the condition stays True and no member was bound by then', () => {
+      const bound = (uid: string, transition: string): Pod => {
+        const type = { type: 'PodScheduled', status: 'True', lastTransitionTime: transition } as const;
+        return build.projectedPod({ uid, group: 'pair', nodeName: 'a', conditions: [type] });
+      };
+      for (const [transition, goesOn] of [
+        [since, true],
+        ['2026-02-01T00:00:00Z', false],
+      ] as const) {
+        const gang = gangOf('only', 2);
+        gang.setSpec({ ...gang.spec!, startedSince: since, startIsSticky: true });
+        for (const uid of ['a', 'b']) gang.setMember(bound(uid, since));
+        gang.membersBeingListed();
+        for (const uid of ['a', 'b']) gang.removeMember(uid);
+        gang.setMember(bound('c', transition));
+        gang.membersListed();
+        expect(gang.started).toBe(goesOn);
+      }
+    });
+
     it('is not started by old and new members of which a list shows only the new ones', () => {
       const gang = gangOf('only', 2);
       gang.setMember(named(['a'])[0]!);

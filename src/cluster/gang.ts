@@ -4,9 +4,11 @@ import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
 import { GangLife } from './gang-life.ts';
+import { Misfits } from './misfits.ts';
+import type { Expected } from './misfits.ts';
 
 /** What the scheduler reads of a pod group, whatever API it comes from. */
-export interface GangSpec {
+export interface GangSpec extends Expected {
   /** The API that the group comes from. Only texts depend on it. */
   readonly source: GroupSource;
   readonly uid: string;
@@ -38,19 +40,7 @@ export interface GangSpec {
   readonly waitsForGates?: true;
   /** Preemption evicts all members or none, also those beyond the quorum. */
   readonly evictedWhole?: true;
-  /** What every member must have in its spec. */
-  readonly memberPriority?: number | undefined;
-  readonly memberPreemptionPolicy?: PreemptionPolicy | undefined;
 }
-
-export type PreemptionPolicy = 'PreemptLowerPriority' | 'Never';
-
-/** Why a member keeps its group from being ready. */
-export type Misfit =
-  /** The group in spec.schedulingGroup is a gang of its own. */
-  | { readonly kind: 'otherGang'; readonly key: string }
-  | { readonly kind: 'priority'; readonly expected: number }
-  | { readonly kind: 'preemptionPolicy'; readonly expected: PreemptionPolicy };
 
 /**
  * State of a member:
@@ -101,8 +91,8 @@ export interface GangView {
   readonly pending: ReadonlyMap<string, Pod>;
   /** schedulerName -> number of pending members with it */
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
-  /** uid -> why this member, pending or on a node, keeps the group from being ready */
-  readonly misfits: ReadonlyMap<string, Misfit>;
+  /** The members, pending or on a node, that keep the group from being ready. */
+  readonly misfits: Pick<Misfits, 'size' | 'first'>;
   /** True if the group is not ready whatever the number of its members: its spec is unsupported, or a member keeps it from being ready. */
   readonly isHeldBack: boolean;
   /**
@@ -157,7 +147,7 @@ export class Gang implements GangView {
   readonly members = new Map<string, Pod>();
   readonly pending = new Map<string, Pod>();
   readonly pendingBySchedulerName = new Map<string, number>();
-  readonly misfits = new Map<string, Misfit>();
+  readonly misfits = new Misfits();
   readonly #life = new GangLife();
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
@@ -165,6 +155,10 @@ export class Gang implements GangView {
   readonly #plans = new Map<string, MemberPlan>();
   /** uid -> key of the gang in spec.schedulingGroup of a member that is in this group by its label */
   readonly #otherGangs = new Map<string, string>();
+  /** When the sticky condition became True, in milliseconds since the epoch; NaN: it is not True. */
+  #start = NaN;
+  /** uids of live members that were bound by then */
+  readonly #confirming = new Set<string>();
   /** uids of members on lost nodes */
   readonly #stranded = new Set<string>();
   /**
@@ -264,7 +258,8 @@ export class Gang implements GangView {
   /** All members are as of one list. Returns whether the group has started or starts over. */
   membersListed(): boolean {
     const before = this.started;
-    this.#life.membersListed(this.#startedSince());
+    const { startedSince, startIsSticky = false } = this.spec ?? {};
+    this.#life.membersListed(!startIsSticky || this.#confirming.size > 0 ? startedSince : undefined);
     this.#updateLife();
     return this.started !== before;
   }
@@ -309,18 +304,20 @@ export class Gang implements GangView {
   }
 
   setSpec(spec: GangSpec | undefined): void {
-    const isReplaced = spec?.uid !== this.spec?.uid;
-    if (isReplaced && this.spec !== undefined) this.#seenBinding.clear();
+    const before = this.spec;
+    const isReplaced = spec?.uid !== before?.uid;
+    if (isReplaced && before !== undefined) this.#seenBinding.clear();
     this.spec = spec;
-    if (isReplaced) {
-      this.#life.restart();
+    if (isReplaced) this.#life.restart();
+    if (isReplaced || !treatsMembersAlike(before, spec)) {
+      this.#start = spec?.startIsSticky === true ? Date.parse(spec.startedSince ?? '') : NaN;
       for (const pod of this.members.values()) {
         const state = this.#stateOf(pod);
         this.putInState(pod.uid, state);
-        this.#life.note(pod.uid, quorumStates.has(state));
+        this.#noteLife(pod, state);
+        this.#updateMisfit(pod);
       }
     }
-    for (const pod of this.members.values()) this.#updateMisfit(pod);
     this.#updateLife();
   }
 
@@ -339,7 +336,7 @@ export class Gang implements GangView {
     const state = this.#stateOf(pod);
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
-    this.#life.note(pod.uid, quorumStates.has(state));
+    this.#noteLife(pod, state);
     this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
     if (otherGang !== undefined) this.#otherGangs.set(pod.uid, otherGang);
@@ -357,7 +354,8 @@ export class Gang implements GangView {
     this.#seenBinding.delete(uid);
     this.#listedAsOurs.delete(uid);
     this.#otherGangs.delete(uid);
-    this.misfits.delete(uid);
+    this.misfits.remove(uid);
+    this.#confirming.delete(uid);
     this.#life.note(uid, false);
     this.#updateLife();
   }
@@ -422,30 +420,20 @@ export class Gang implements GangView {
   /** Returns since when the present life has started, as the API shows it; undefined if it does not show that. */
   #startedSince(): string | undefined {
     const { startedSince, startIsSticky = false } = this.spec ?? {};
-    if (startedSince === undefined || !startIsSticky || this.#life.started) return startedSince;
-    const start = Date.parse(startedSince);
-    for (const [uid, { podScheduled }] of this.members) {
-      if (quorumStates.has(this.#states.get(uid)!) && (podScheduled?.since ?? Infinity) <= start) return startedSince;
-    }
-    return undefined;
+    return !startIsSticky || this.#life.started || this.#confirming.size > 0 ? startedSince : undefined;
+  }
+
+  /** The member is in this state, as the API shows it. `#updateLife` follows. */
+  #noteLife(pod: Pod, state: MemberState): void {
+    const isLive = quorumStates.has(state);
+    this.#life.note(pod.uid, isLive);
+    if (isLive && (pod.podScheduled?.since ?? Infinity) <= this.#start) this.#confirming.add(pod.uid);
+    else if (this.#confirming.size > 0) this.#confirming.delete(pod.uid);
   }
 
   #updateMisfit(pod: Pod): void {
-    const misfit = fitStates.has(this.#states.get(pod.uid)!) ? this.#misfitOf(pod) : undefined;
-    if (misfit !== undefined) this.misfits.set(pod.uid, misfit);
-    else if (this.misfits.size > 0) this.misfits.delete(pod.uid);
-  }
-
-  #misfitOf({ uid, priority, template }: Pod): Misfit | undefined {
-    const otherGang = this.#otherGangs.get(uid);
-    if (otherGang !== undefined) return { kind: 'otherGang', key: otherGang };
-    const { memberPriority, memberPreemptionPolicy } = this.spec ?? {};
-    if (memberPriority !== undefined && priority !== memberPriority)
-      return { kind: 'priority', expected: memberPriority };
-    const policy: PreemptionPolicy = template.neverPreempts === true ? 'Never' : 'PreemptLowerPriority';
-    if (memberPreemptionPolicy !== undefined && policy !== memberPreemptionPolicy)
-      return { kind: 'preemptionPolicy', expected: memberPreemptionPolicy };
-    return undefined;
+    if (fitStates.has(this.#states.get(pod.uid)!)) this.misfits.check(pod, this.spec, this.#otherGangs.get(pod.uid));
+    else this.misfits.remove(pod.uid);
   }
 
   #hasHadQuorum(): boolean {
@@ -487,6 +475,15 @@ function keysInOrder(map: ReadonlyMap<string, unknown>, order: readonly string[]
 function belongsToOther(pod: Pod, plan: MemberPlan | undefined, groupUid: string): boolean {
   if (plan === undefined) return isBoundForAnother(pod, groupUid);
   return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
+}
+
+/** Returns whether no member has to be looked at again when the spec changes: the object is the same, maybe with another quorum. */
+function treatsMembersAlike(a: GangSpec | undefined, b: GangSpec | undefined): boolean {
+  return (
+    a?.startedSince === b?.startedSince &&
+    a?.memberPriority === b?.memberPriority &&
+    a?.memberPreemptionPolicy === b?.memberPreemptionPolicy
+  );
 }
 
 /** Returns whether preemption may leave this number of members running: they are a quorum, and the group need not go as a whole. */

@@ -1,15 +1,16 @@
 import { parseGroupKey } from '../../api/group-key.ts';
 import { isObjectName } from '../../api/object-name.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
-import type { GangView, Misfit } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { Misfit } from '../../cluster/misfits.ts';
 import { Status } from '../../framework/status.ts';
 
 export const pluginName = 'Coscheduling';
 
 /**
  * Returns undefined if `schedulerName` can schedule the gang, and the reason for users otherwise. A gang is ready if its PodGroup exists and is
- * supported, all pending members name this scheduler, no member is a misfit, and pending and counted members together reach the quorum. A gang
- * that is ready takes constant time. No other code decides readiness.
+ * supported, all pending members name this scheduler, no member is a misfit, and pending and counted members together reach the quorum. Takes
+ * constant time. No other code decides readiness.
  */
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) return groupAbsent(gang.key);
@@ -22,14 +23,12 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
         `set the same spec.schedulerName for all of them`,
     );
   }
-  if (gang.misfits.size > 0) return misfitting(gang);
+  const misfit = gang.misfits.first;
+  if (misfit !== undefined) return notReady(describe(misfit, gang));
   const { minMember, waitsForGates = false } = gang.spec;
   const available = gang.counted + gang.pending.size;
   const gated = gang.count('gated');
-  if (waitsForGates && gated > 0) {
-    const have = gated === 1 ? 'member has' : 'members have';
-    return notReady(`PodGroup ${gang.key} waits until no member has scheduling gates; ${gated} ${have} some`);
-  }
+  if (waitsForGates && gated > 0) return notReady(`PodGroup ${gang.key} waits until no member has scheduling gates`);
   if (available >= minMember) return undefined;
   const stranded = gang.count('stranded');
   const preempted = gang.countMarked('bound');
@@ -57,16 +56,9 @@ export function groupAbsent(key: string): Status {
   return notReady(`PodGroup ${key} does not exist; the pod starts when it is created`);
 }
 
-/** Names the misfit with the lowest uid, so that the reason does not change with the order of arrival. */
-function misfitting(gang: GangView): Status {
-  const [first, ...others] = [...gang.misfits.keys()].sort();
-  const { name, priority } = gang.members.get(first!)!;
-  const more =
-    others.length === 0 ? '' : `; ${others.length} more ${others.length === 1 ? 'member' : 'members'} must change too`;
-  return notReady(`${describe(gang.misfits.get(first!)!, gang.key, name, priority)}${more}`);
-}
-
-function describe(misfit: Misfit, group: string, pod: string, priority: number): string {
+/** Tells nothing of other misfits, so that it stays true while they come and go. */
+function describe(misfit: Misfit, { key: group, members }: GangView): string {
+  const { name: pod, priority } = members.get(misfit.uid)!;
   switch (misfit.kind) {
     case 'otherGang':
       return (

@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import type { Misfit } from '../../cluster/misfits.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
@@ -21,6 +22,8 @@ interface Routed {
   readonly schedulers: number;
   /** As in GangView: no member can be scheduled either. */
   readonly isHeldBack: boolean;
+  /** The misfit that verdicts name. */
+  readonly misfit: Misfit | undefined;
 }
 
 /** Keeps the queue's entities in line with the cluster cache. Level-triggered and idempotent. */
@@ -73,9 +76,11 @@ export class EntityRouter {
     const before = this.#routed.get(key);
     const schedulers = Math.max(1, gang?.pendingBySchedulerName.size ?? 0);
     const isHeldBack = gang?.isHeldBack === true;
-    const hasSameObstacles = before?.schedulers === schedulers && before.isHeldBack === isHeldBack;
+    const misfit = gang?.misfits.first;
+    const hasSameObstacles =
+      before?.schedulers === schedulers && before.isHeldBack === isHeldBack && before.misfit === misfit;
     if (gang === undefined) this.#routed.delete(key);
-    else this.#routed.set(key, { mode, schedulers, isHeldBack });
+    else this.#routed.set(key, { mode, schedulers, isHeldBack, misfit });
     if (mode === 'singly') {
       if (before?.mode === 'singly' && hasSameObstacles && member !== undefined) {
         this.#routeSingly(member, event, since, asksElse);
