@@ -377,8 +377,8 @@ export const mutations: readonly Mutation[] = [
     name: 'raised-quorum-undoes-a-start',
     why: 'A group whose quorum is raised before any process recorded that it was bound is treated as never started.',
     file: 'cluster/gang.ts',
-    find: ' || this.#hasHadQuorum());',
-    replace: ');',
+    find: ' || this.#hasHadQuorum(),',
+    replace: ',',
     within: 4_000,
   },
   {
@@ -632,8 +632,8 @@ export const mutations: readonly Mutation[] = [
     name: 'group-is-evicted-in-parts',
     why: 'Members of a gang that goes whole are units of their own, so that a plan that ends leaves some of them.',
     file: 'scheduler/preemption/victim-units.ts',
-    find: 'if (keepsQuorum) alone.push(...members);',
-    replace: 'if (keepsQuorum || members.length > 0) alone.push(...members);',
+    find: 'if (mayRunWith(left, gang)) alone.push(...members);',
+    replace: 'if (mayRunWith(left, gang) || members.length > 0) alone.push(...members);',
     within: 4_000,
   },
   {

@@ -31,7 +31,7 @@ const noObserver: VictimObserver = { evicted: () => undefined, failed: () => und
  *
  * The marks are the only record of a preemption in the API. A mark of this scheduler that belongs to no unit was left by an earlier process,
  * or was written after the preemption had been given up. It is settled by two rules, from the API's state alone:
- * - If a part of a group was evicted and the rest is below the quorum, the rest is evicted as well.
+ * - If a part of a group was evicted, and the rest is below the quorum or the group goes as a whole, the rest is evicted as well.
  * - Any other pod that is not being deleted loses its mark.
  */
 export class VictimUnits {
@@ -201,11 +201,13 @@ export class VictimUnits {
 }
 
 /**
- * Returns the bound members of a group below its quorum, if some of them lived when `marked` got its mark. Later ones belong to a
- * new life of the group.
+ * Returns the bound members of a group below its quorum, or of one that goes as a whole and has begun to, if some of them lived when `marked` got
+ * its mark. Later ones belong to a new life of the group.
  */
 function restOf(gang: Gang, marked: Pod): readonly Pod[] {
-  if (mayRunWith(gang.present, gang)) return [];
+  const { minMember = 0, evictedWhole = false } = gang.spec ?? {};
+  // A mark alone is no eviction: its plan may have been given up.
+  if (gang.present >= minMember && !(evictedWhole && marked.deleting)) return [];
   if (gang.stateOf(marked.uid) === 'former') return [];
   const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
     const state = gang.stateOf(uid);

@@ -4,6 +4,7 @@ import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/pl
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
+import type { NativePodGroupOptions } from '../../testkit/builders/native-pod-group.ts';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
@@ -58,6 +59,7 @@ export class PreemptionStory {
   readonly #extra: readonly Plugin[];
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
+  readonly #natives: NativePodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
@@ -80,9 +82,9 @@ export class PreemptionStory {
     this.#held = [];
     this.core = this.#newCore('listing');
     for (const node of this.#nodes.values()) this.core.node(node);
-    if (order === 'groups first') for (const group of this.#groups) this.core.group(group);
+    if (order === 'groups first') this.#showGroups();
     for (const pod of this.#pods.values()) this.core.show(pod);
-    if (order === 'pods first') for (const group of this.#groups) this.core.group(group);
+    if (order === 'pods first') this.#showGroups();
     this.core.start();
   }
 
@@ -99,6 +101,17 @@ export class PreemptionStory {
   group(name: string, minMember: number): void {
     this.#groups.push({ name, minMember });
     this.core.group({ name, minMember });
+  }
+
+  /** Adds a PodGroup of Kubernetes itself. */
+  nativeGroup(options: NativePodGroupOptions): void {
+    this.#natives.push(options);
+    this.core.nativeGroup(options);
+  }
+
+  #showGroups(): void {
+    for (const group of this.#groups) this.core.group(group);
+    for (const group of this.#natives) this.core.nativeGroup(group);
   }
 
   /** Adds a pod of one core. */
