@@ -486,9 +486,19 @@ function treatsMembersAlike(a: GangSpec | undefined, b: GangSpec | undefined): b
   );
 }
 
-/** Returns whether preemption may leave this number of members running: they are a quorum, and the group need not go as a whole. */
-export function mayRunWith(left: number, { spec }: GangView): boolean {
-  return spec === undefined || (spec.evictedWhole !== true && left >= spec.minMember);
+/** Returns whether this number of members is a quorum. */
+export function isQuorum(count: number, { spec }: GangView): boolean {
+  return count >= (spec?.minMember ?? 0);
+}
+
+/** Returns whether evictions may leave this number of members running: they are a quorum, and the group need not go as a whole. */
+export function mayRunWith(left: number, gang: GangView): boolean {
+  return gang.spec?.evictedWhole !== true && isQuorum(left, gang);
+}
+
+/** Returns whether preemption treats the members like pods without a group: any of them may go. */
+export function goSingly({ spec }: GangView): boolean {
+  return spec === undefined || (spec.minMember === 0 && spec.evictedWhole !== true);
 }
 
 /** Returns whether only scheduling gates of members keep the group from being ready. */

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { mayRunWith } from '../../cluster/gang.ts';
+import { goSingly, isQuorum, mayRunWith } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -103,7 +103,7 @@ export class PreemptionCheck {
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       // A pod that is already being deleted, or belongs to a former run, does not count.
-      if (gang?.isPresent(uid) !== true) continue;
+      if (gang?.isPresent(uid) !== true || goSingly(gang)) continue;
       const counts = chosen.get(gang) ?? { evicted: 0, recalled: 0 };
       if (gang.stateOf(uid) === 'planned') counts.recalled++;
       else counts.evicted++;
@@ -121,7 +121,7 @@ export class PreemptionCheck {
       if (bound + planned <= evicted) continue;
       // A member that is being bound may fail, so the quorum of a group that loses bound members does not rest on it.
       const left = gang.present - counts.recalled - evicted - (evicted > 0 ? planned : 0);
-      if (!mayRunWith(left, gang)) return gang;
+      if (!(evicted > 0 ? mayRunWith(left, gang) : isQuorum(left, gang))) return gang;
     }
     return undefined;
   }

@@ -117,6 +117,19 @@ describe('a plan of lower priority that waits for plugins', () => {
     expect(core.harness.preempted).toEqual([]);
   });
 
+  it('of a member beyond the quorum is recalled alone, also if the group is evicted only as a whole', async () => {
+    const core = new Recalling();
+    core.nativeGroup({ name: 'low', minCount: 3, disruptionMode: 'all' });
+    for (const name of ['low-0', 'low-1', 'low-2'])
+      core.pod({ name, schedulingGroup: 'low', cpu: 1, nodeName: 'a', phase: 'Running' });
+    core.pod({ name: 'low-3', schedulingGroup: 'low', cpu: 1, labels: { held: 'permit' } });
+    expect(await core.attempt()).toBe('planned');
+    expect(await core.high({ cpu: 1 })).toBe('rejected');
+    expect(core.verdictOn('high')).toContain('preemption: recalling 1 pod before it is bound');
+    expect([await core.attempt(), core.bound]).toEqual(['planned', ['high a']]);
+    expect(core.harness.preempted).toEqual([]);
+  });
+
   it('PE29 - is no victim while its Bindings are in flight', async () => {
     const core = new Recalling();
     await core.low('no');

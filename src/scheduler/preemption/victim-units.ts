@@ -1,7 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { Multimap } from '../../base/multimap.ts';
-import { mayRunWith } from '../../cluster/gang.ts';
+import { goSingly, mayRunWith } from '../../cluster/gang.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -89,7 +89,7 @@ export class VictimUnits {
     const byGang = new Map<GangView, Pod[]>();
     for (const pod of pods) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      if (gang?.isPresent(pod.uid) !== true) {
+      if (gang?.isPresent(pod.uid) !== true || goSingly(gang)) {
         alone.push(pod);
         continue;
       }

@@ -56,3 +56,16 @@ describe.each([{ minCount: 2 }, { minCount: 4 }, {}])('a group of disruption mod
     },
   );
 });
+
+it('members of a basic group of disruption mode single are evicted like pods without a group', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 2);
+  story.nativeGroup({ name: 'low' });
+  for (const name of ['low-0', 'low-1']) story.pod(name, { schedulingGroup: 'low', nodeName: 'a' });
+  story.pod('high', { priority: 1000 });
+  await story.run();
+  expect(story.verdictOn('high')).toContain('preemption: evicting 1 pod to place 1 member.');
+  story.terminateAll();
+  await story.after(2);
+  expect(Object.keys(story.bound)).toHaveLength(2);
+});

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
-import { mayRunWith } from '../../../cluster/gang.ts';
+import { goSingly, isQuorum } from '../../../cluster/gang.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
@@ -147,7 +147,7 @@ export class EvictionUnits {
   #unitOf(pod: Pod): EvictionUnit | undefined {
     const { podGroupKey } = pod;
     const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
-    const isMember = gang?.spec !== undefined && gang.stateOf(pod.uid) !== 'former';
+    const isMember = gang !== undefined && !goSingly(gang) && gang.stateOf(pod.uid) !== 'former';
     const planned = this.#cluster.isAssumed(pod.uid) ? this.#plans?.podsPlannedWith(pod.uid) : undefined;
     if (!isMember && planned === undefined) return this.#unitOfPod(pod);
     const key = planned === undefined ? podGroupKey! : `plan/${planned[0]!.uid}`;
@@ -168,7 +168,7 @@ export class EvictionUnits {
     if (!mayGo) return undefined;
     if (gang !== undefined) {
       const left = gang.count('bound') + gang.count('stranded') + gang.count('planned') - pods.length;
-      if (left > 0 && !mayRunWith(gang.counted - pods.length, gang)) return undefined;
+      if (left > 0 && !isQuorum(gang.counted - pods.length, gang)) return undefined;
     }
     const counted = pods.map((pod) => ({ ...pod, priority: plannedPriority }));
     for (const pod of counted) {
