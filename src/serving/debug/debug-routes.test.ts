@@ -53,6 +53,16 @@ describe('the debug endpoints of a small cluster', () => {
     });
   });
 
+  it('show a waiting group of Kubernetes itself with its namespace and its API', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.nativeGroup({ name: 'green', minCount: 2 });
+    core.pod({ name: 'green-0', schedulingGroup: 'green' });
+    const { body } = await routesOf(core)('/debug/queue?namespace=default&name=green');
+    expect(body).toMatchObject({
+      entities: [{ kind: 'PodGroup', source: 'scheduling.k8s.io', namespace: 'default', name: 'green' }],
+    });
+  });
+
   it('show the nodes with their requested resources', async () => {
     const ask = routesOf(await small());
     expect((await ask('/debug/cache')).body).toMatchObject({

@@ -1,3 +1,5 @@
+import { parseGroupKey } from '../../api/group-key.ts';
+import type { GroupName } from '../../api/group-key.ts';
 import type { Clock } from '../../base/clock.ts';
 import { safeMessage } from '../../base/safe-text.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
@@ -31,11 +33,10 @@ export function queueRoute(scheduler: Pick<Scheduler, 'state'>, clock: Clock): R
   };
 }
 
-function identityOf({ schedulingEntity }: QueuedEntity): { readonly namespace: string; readonly name: string } {
-  if (schedulingEntity.kind === 'pod') return schedulingEntity.pod;
-  const { key } = schedulingEntity.gang;
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+function identityOf({ schedulingEntity }: QueuedEntity): Pick<GroupName, 'namespace' | 'name'> & Partial<GroupName> {
+  if (schedulingEntity.kind === 'gang') return parseGroupKey(schedulingEntity.gang.key);
+  const { namespace, name } = schedulingEntity.pod;
+  return { namespace, name };
 }
 
 function describe(entity: QueuedEntity, scheduler: Scheduler['state'], clock: Clock): object {
