@@ -2,7 +2,7 @@ import type { StoreRecord } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
-import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
+import { claimsIn, closed, groupNamed, missingOf, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
 import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
@@ -35,11 +35,12 @@ export interface Obstacles {
  */
 export class CapacityOfOthers {
   readonly #record: StoreRecord;
+  readonly #started: ReadonlySet<string>;
   readonly #areZonesPools: boolean;
   readonly #pods: readonly PlainPod[];
   readonly #nodes: readonly PlainNode[];
-  /** All nodes, including the one that rejects every Binding. */
-  readonly #nodeNames: readonly string[];
+  /** The nodes, with the one that rejects every Binding open. */
+  readonly #allNodes: readonly PlainNode[];
   readonly #kept: readonly ReservedCapacity[];
   readonly #barred: readonly BarredNode[];
   readonly #surroundings: PlainSurroundings;
@@ -50,12 +51,13 @@ export class CapacityOfOthers {
   constructor(evidence: Evidence, { forbiddenNode, refused = [], areZonesPools = false }: Obstacles) {
     const { record, started } = evidence;
     this.#record = record;
+    this.#started = started;
     this.#areZonesPools = areZonesPools;
     const past = pastOf(evidence);
     this.#pods = podsIn(record);
     this.#nodes = usableNodes(record, forbiddenNode);
     this.#surroundings = { claims: claimsIn(record), refused };
-    this.#nodeNames = usableNodes(record, undefined).map(({ name }) => name);
+    this.#allNodes = usableNodes(record, undefined);
     this.#kept = reservedCapacity(record, started, past);
     this.#lost = lostCapacity(record, started);
     this.#barred = barredNodes(record, past);
@@ -92,12 +94,14 @@ export class CapacityOfOthers {
    * undefined: it cannot.
    */
   turnsAhead(waiting: readonly PlainPod[], needed: number): readonly PlainTurn[] | undefined {
-    const turns = turnsIn(this.#record, this.#pods).filter((turn) => !this.#isAhead(waiting, turn));
+    const shown = { record: this.#record, started: this.#started };
+    const turns = turnsIn(shown, this.#pods).filter((turn) => !this.#isAhead(waiting, turn));
     if (turns.length === 0) return undefined;
     const kept = respectedBy(waiting, this.#kept);
     const open = closed(this.#nodes, barredFor(this.#barred, waiting));
     const where = {
-      nodes: this.#nodes,
+      // A node that rejects Bindings can be reserved.
+      nodes: this.#allNodes,
       pods: this.#pods,
       surroundings: this.#surroundings,
       areZonesPools: this.#areZonesPools,
@@ -108,14 +112,14 @@ export class CapacityOfOthers {
   }
 
   /** Reports whether the waiting pods certainly do not respect the turn: it is their own, or that of an entity behind them. */
-  #isAhead(waiting: readonly PlainPod[], { entity, priority }: PlainTurn): boolean {
+  #isAhead(waiting: readonly PlainPod[], { entity, priority, waiting: holders }: PlainTurn): boolean {
     const own = entityOf(waiting[0]!);
     const lowest = Math.min(...waiting.map((pod) => pod.priority));
-    if (entity === own || lowest > priority) return true;
+    if (holders.includes(waiting[0]!) || lowest > priority) return true;
     // A member beyond the quorum has a rank of its own.
     const [{ group: name }] = waiting as [PlainPod];
     const group = name === undefined ? undefined : groupNamed(this.#record, name);
-    const isExtra = group !== undefined && tallyOf(group, this.#pods).bound.length >= group.minMember;
+    const isExtra = group !== undefined && missingOf(group, this.#pods, this.#started) <= 0;
     if (lowest < priority || isExtra) return false;
     const [ready, holderReady] = [readyTimes(this.#record, own), readyTimes(this.#record, entity)];
     return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
@@ -145,7 +149,8 @@ export class CapacityOfOthers {
     if (first === undefined)
       return new PlainCapacity(nodes, used, this.#surroundings).isFound(waiting, needed) === true;
     const capacity = new PlainCapacity(this.#nodes, used, this.#surroundings);
-    return this.#nodeNames
+    return this.#allNodes
+      .map(({ name }) => name)
       .filter((name) => name === first.lost.node || (!first.isFixed && capacity.takes(first.lost, name)))
       .every((name) => this.#fitsBeside(rest, waiting, needed, nodes, [...placed, [first.lost, name]]));
   }

@@ -85,7 +85,7 @@ export class PlainCapacity {
   arrangement(pods: readonly PlainPod[], needed: number): Arrangement {
     if (needed <= 0) return 'fits';
     const [first] = pods;
-    if (first !== undefined && pods.length === 1) {
+    if (first !== undefined && pods.length === 1 && needed === 1) {
       return [...this.#nodes.keys()].some((name) => this.takes(first, name)) ? 'fits' : 'none';
     }
     const kinds = [...Map.groupBy(pods, formOf).values()];

@@ -92,6 +92,15 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
   };
 }
 
+/**
+ * Returns how many of the waiting members the group needs at the same time; 0 or less: each of them is scheduled by itself. `started`: uids of
+ * the groups that have started, for which succeeded members count.
+ */
+export function missingOf(group: PlainGroup, pods: readonly PlainPod[], started: ReadonlySet<string>): number {
+  const { bound, succeeded } = tallyOf(group, pods);
+  return group.minMember - bound.length - (started.has(group.uid) ? succeeded : 0);
+}
+
 /** Returns whether these waiting members name several schedulers. None of them is then scheduled. */
 export function nameSeveralSchedulers(open: readonly PlainPod[]): boolean {
   return new Set(open.map(({ schedulerName }) => schedulerName)).size > 1;

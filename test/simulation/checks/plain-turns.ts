@@ -1,7 +1,8 @@
 import type { StoreRecord } from '../world/record.ts';
+import type { Evidence } from './evidence.ts';
 import { formOf, PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, missingOf, podsIn } from './plain-group.ts';
 import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
 
@@ -21,23 +22,31 @@ export function entityOf({ group, key }: PlainPod): string {
   return group ?? key;
 }
 
-/** Returns the turn of the entity, as the store shows it now; undefined: it has none. */
-export function turnOf(
-  record: StoreRecord,
+/** What shows the turns. */
+type Shown = Pick<Evidence, 'record' | 'started'>;
+
+/** Returns the turns of the entity, as the store shows them now. Each member beyond the quorum of a group may have one of its own. */
+export function turnsOf(
+  { record, started }: Shown,
   entity: string,
   pods: readonly PlainPod[] = podsIn(record),
-): PlainTurn | undefined {
+): readonly PlainTurn[] {
   const waiting = pods.filter((pod) => entityOf(pod) === entity && isOpen(pod));
-  const prediction = waiting.find(({ predicted }) => predicted !== undefined)?.predicted;
-  if (prediction === undefined) return undefined;
-  const group = groupNamed(record, entity.includes('/') ? (waiting[0]!.group ?? '') : entity);
-  const needed = group === undefined ? 1 : Math.max(1, group.minMember - tallyOf(group, pods).bound.length);
-  return { entity, waiting, needed, priority: Math.min(...waiting.map(({ priority }) => priority)), prediction };
+  const shown = waiting.filter(({ predicted }) => predicted !== undefined);
+  if (shown.length === 0) return [];
+  const [{ group: name }] = waiting as [PlainPod];
+  const group = name === undefined ? undefined : groupNamed(record, name);
+  const needed = group === undefined ? 1 : missingOf(group, pods, started);
+  const turnWith = (members: readonly PlainPod[], { predicted }: PlainPod): PlainTurn => ({
+    ...{ entity, waiting: members, needed: Math.max(1, needed), prediction: predicted! },
+    priority: Math.min(...members.map(({ priority }) => priority)),
+  });
+  return needed > 0 ? [turnWith(waiting, shown[0]!)] : shown.map((pod) => turnWith([pod], pod));
 }
 
-export function turnsIn(record: StoreRecord, pods: readonly PlainPod[] = podsIn(record)): PlainTurn[] {
+export function turnsIn(shown: Shown, pods: readonly PlainPod[] = podsIn(shown.record)): PlainTurn[] {
   const entities = new Set(pods.flatMap((pod) => (pod.predicted !== undefined && isOpen(pod) ? [entityOf(pod)] : [])));
-  return [...entities].map((entity) => turnOf(record, entity, pods)).filter((turn) => turn !== undefined);
+  return [...entities].flatMap((entity) => turnsOf(shown, entity, pods));
 }
 
 /** Where capacity may be reserved for turns. */

@@ -6,6 +6,7 @@ interface TurnPod {
   readonly node?: string;
   readonly priority?: number;
   readonly zone?: string;
+  readonly group?: string;
   /** What its annotation declares. */
   readonly runtime?: string;
   /** Its predicted start in milliseconds; `draining`: it has a turn without one. */
@@ -29,6 +30,13 @@ export class TurnRecord extends WrittenRecord {
     else this.change('pods', key, object);
   }
 
+  group(name: string, minMember: number): void {
+    this.add('podgroups.scheduling.x-k8s.io', `default/${name}`, {
+      metadata: { name, uid: name },
+      spec: { minMember },
+    });
+  }
+
   /** The pod ends by itself. */
   ends(name: string): void {
     const known = this.record.get('pods', `default/${name}`) as any;
@@ -38,7 +46,7 @@ export class TurnRecord extends WrittenRecord {
 
 function manifestOf(
   name: string,
-  { milliCpu, node, priority = 0, zone, runtime, start, reason = 'Unschedulable' }: TurnPod,
+  { milliCpu, node, priority = 0, zone, group, runtime, start, reason = 'Unschedulable' }: TurnPod,
   startTime: string,
 ): JsonObject {
   const scheduled = { type: 'PodScheduled', status: 'False', reason, message: 'no capacity' };
@@ -48,6 +56,7 @@ function manifestOf(
   return {
     metadata: {
       ...{ namespace: 'default', name, uid: name },
+      labels: group === undefined ? {} : { 'scheduling.x-k8s.io/pod-group': group },
       annotations: runtime === undefined ? {} : { 'tutti.dev/runtime': runtime },
     },
     spec: {

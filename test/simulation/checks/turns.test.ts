@@ -8,12 +8,14 @@ class Story {
   readonly found: string[] = [];
   readonly store = new TurnRecord();
   readonly checker: TurnChecker;
+  readonly started = new Set<string>();
   #seen = 0;
 
   constructor(areZonesPools = false) {
     const evidence = calmEvidence({
       record: this.store.record,
       now: () => this.store.at!,
+      started: this.started,
       violated: (invariant, what) => this.found.push(`${invariant} ${what}`),
       excused: (reason) => this.found.push(reason),
     });
@@ -51,6 +53,11 @@ class Story {
     this.store.by = 'world';
   }
 
+  /** Something happens that concerns no turn. */
+  goesOn(second: number): void {
+    this.at(second, ({ store }) => store.pod('other', { milliCpu: 500 }));
+  }
+
   settled(second: number): number | undefined {
     this.store.at = second * 1_000;
     return this.checker.settled();
@@ -66,6 +73,7 @@ describe('TurnChecker', () => {
     (_, what, runtime) => {
       const story = new Story();
       story.small(20, runtime);
+      story.goesOn(23);
       expect(story.found).toEqual([`I5 small, which declares ${what}, is bound to n, which default/big needs before`]);
     },
   );
@@ -78,14 +86,35 @@ describe('TurnChecker', () => {
     ]) {
       const story = new Story();
       start(story);
+      story.goesOn(30);
       expect(story.found).toEqual([]);
     }
+  });
+
+  it('accepts a pod that the prediction allows which is written just after it was bound', () => {
+    const found = [21.5, 23].map((second) => {
+      const story = new Story();
+      story.small(20, '50s');
+      story.at(second, ({ store }) => store.pod('big', { milliCpu: 2_000, start: 72_000 }));
+      story.goesOn(25);
+      return story.found;
+    });
+    const what = 'I5 small, which declares to end in 50 s, is bound to n, which default/big needs before';
+    expect(found).toEqual([[], [what]]);
+  });
+
+  it('reports a pod if the entity with the turn starts just after it', () => {
+    const story = new Story();
+    story.small(20);
+    story.at(21.5, ({ store }) => store.pod('big', { milliCpu: 2_000, node: 'n' }));
+    expect(story.found).toHaveLength(1);
   });
 
   it('accepts any pod on a node that the entity does not need', () => {
     const story = new Story();
     story.at(11, ({ store }) => store.node('m', 2_000));
     story.small(20);
+    story.goesOn(23);
     expect(story.found).toEqual([]);
   });
 
@@ -140,6 +169,34 @@ describe('TurnChecker', () => {
     story.at(20, ({ store }) => store.pod('huge', { milliCpu: 3_000, start: 'draining' }));
     story.settled(30);
     expect(story.found).toEqual(['I5 default/huge has a turn, but fits on no empty nodes']);
+  });
+
+  it('counts members that have succeeded once their group has started', () => {
+    const found = [true, false].map((isStarted) => {
+      const story = new Story();
+      if (isStarted) story.started.add('red');
+      story.at(20, ({ store }) => {
+        store.group('red', 2);
+        store.pod('r0', { milliCpu: 500, node: 'n', group: 'red' });
+        store.ends('r0');
+        store.pod('r1', { milliCpu: 2_000, group: 'red', start: 'draining' });
+      });
+      story.settled(30);
+      return story.found;
+    });
+    expect(found).toEqual([[], ['I5 red has a turn, but fits on no empty nodes']]);
+  });
+
+  it('accepts turns of members beyond the quorum that do not fit together', () => {
+    const story = new Story(true);
+    story.at(20, ({ store }) => {
+      store.node('m', 2_000, 'b');
+      store.group('red', 1);
+      store.pod('r0', { milliCpu: 0, node: 'n', group: 'red' });
+      for (const name of ['r1', 'r2']) store.pod(name, { milliCpu: 2_000, group: 'red', start: 'draining' });
+    });
+    story.settled(30);
+    expect(story.found).toEqual([]);
   });
 
   it('reports a turn of an entity behind one that asks for the same', () => {

@@ -2,10 +2,10 @@ import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { formOf, PlainCapacity } from './plain-fit.ts';
-import { claimsIn, groupNamed, podsIn, tallyOf, usableNodes } from './plain-group.ts';
+import { claimsIn, groupNamed, missingOf, podsIn, usableNodes } from './plain-group.ts';
 import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
-import type { PlainNode, PlainPod } from './plain-objects.ts';
-import { aheadMs, entityOf, readyTimes, turnOf, turnsIn } from './plain-turns.ts';
+import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
+import { aheadMs, entityOf, readyTimes, turnsIn, turnsOf } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
 import { delayOf, hasStarted, latestEndFor } from './turn-bound.ts';
 import type { TurnCourse } from './turn-bound.ts';
@@ -16,6 +16,8 @@ const boundMs = 45_000;
 const shownMs = 20_000;
 /** What has happened this long before a turn is known to the scheduler when it gives the turn, unless a fault strikes. */
 const receivedMs = 4_000;
+/** Time until a prediction that has moved by much is written, in addition to the usual lag. */
+const rewrittenMs = 1_000;
 /** A node starts a pod this long after its Binding at the latest, and the API shows times in whole seconds. */
 const roundedMs = 3_000;
 
@@ -32,6 +34,14 @@ export interface TurnCheckerOptions {
   readonly calmFrom: () => number;
   /** Why what the scheduler knew is unclear in this run; undefined: it is not. */
   readonly isUnclear: () => string | undefined;
+}
+
+/** A pod was bound where an entity needs the capacity, and does not end before the start that the store showed. */
+interface Intrusion {
+  readonly entity: string;
+  readonly pod: PlainPod;
+  readonly at: number;
+  readonly shown: PlainPrediction;
 }
 
 /** What happened to the turns that the store showed. */
@@ -52,6 +62,8 @@ export class TurnChecker implements Checker {
   readonly #waiting = new Map<string, TurnCourse>();
   /** entity -> its present turn */
   readonly #present = new Map<string, TurnCourse>();
+  /** Those that a prediction which is not written yet may allow. */
+  #intrusions: readonly Intrusion[] = [];
   /** Time from which on more entities show a turn than there are pools. */
   #crowdedSince: number | undefined;
   readonly counts: TurnCounts = { 'turns shown': 0, 'turns drained': 0, 'pods backfilled where a turn is': 0 };
@@ -70,6 +82,7 @@ export class TurnChecker implements Checker {
       if (hasTurn || this.#waiting.has(entity)) this.#look(entity);
     }
     this.#countShown();
+    this.#judgeIntrusions(rewrittenMs + this.#evidence.lagMs());
     const isBound = type === 'MODIFIED' && pod.node !== '' && before?.node === '' && by !== 'world';
     if (isBound && this.#present.size > 0) this.#bound(pod);
   }
@@ -78,10 +91,12 @@ export class TurnChecker implements Checker {
     const { now, record } = this.#evidence;
     const pods = podsIn(record);
     this.#countShown();
-    for (const turn of turnsIn(record, pods)) {
+    this.#judgeIntrusions(0);
+    const turns = turnsIn(this.#evidence, pods);
+    for (const turn of turns) {
       if (!this.#canStart(turn)) this.#evidence.violated('I5', `${turn.entity} has a turn, but fits on no empty nodes`);
     }
-    for (const turn of turnsIn(record, pods)) this.#goesFirst(turn, pods);
+    for (const turn of turns) this.#goesFirst(turn, pods);
     const again = this.#courses.map((course) => this.#judge(course));
     // More turns may come until the pods that were created last have waited long enough.
     const hasOpen = pods.some(({ node, isLeaving }) => node === '' && !isLeaving);
@@ -95,7 +110,7 @@ export class TurnChecker implements Checker {
   /** The entity may have got its turn, started, or lost its turn. */
   #look(entity: string): void {
     const { record, now } = this.#evidence;
-    const turn = turnOf(record, entity);
+    const [turn] = turnsOf(this.#evidence, entity);
     let course = this.#present.get(entity);
     if (turn !== undefined && course === undefined) {
       const { confidence } = turn.prediction;
@@ -134,26 +149,45 @@ export class TurnChecker implements Checker {
 
   /** A pod was bound while entities have turns. */
   #bound(pod: PlainPod): void {
-    const { record, now, lagMs } = this.#evidence;
+    const { now, lagMs } = this.#evidence;
+    const at = now();
     for (const { entity, since, priority } of this.#present.values()) {
-      if (entity === entityOf(pod) || pod.priority > priority || now() - since < this.#options.bindingMs + lagMs())
+      if (entity === entityOf(pod) || pod.priority > priority || at - since < this.#options.bindingMs + lagMs())
         continue;
-      const turn = turnOf(record, entity);
       // If it fits on no empty nodes either, they have changed.
-      if (turn === undefined || this.#canStart(turn, pod) || !this.#canStart(turn)) continue;
+      const turn = turnsOf(this.#evidence, entity).find((each) => !this.#canStart(each, pod) && this.#canStart(each));
+      if (turn === undefined) continue;
       this.counts['pods backfilled where a turn is']++;
-      const { at, confidence } = turn.prediction;
-      const isUnclear =
-        this.#options.calmFrom() > since || this.#options.isUnclear() !== undefined || confidence === 'Estimated';
+      const isUnclear = this.#options.calmFrom() > since || this.#options.isUnclear() !== undefined;
       if (isUnclear || this.#precedes(pod) || (pod.priority === priority && !this.#isBehind(pod, entity))) continue;
-      const latest = at === undefined ? Infinity : at - this.#options.epochMs + roundedMs + lagMs();
-      if (pod.declaredMs !== undefined && now() + pod.declaredMs <= latest) continue;
-      const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
-      this.#evidence.violated(
-        'I5',
-        `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`,
-      );
+      const intrusion = { entity, pod, at, shown: turn.prediction };
+      if (!this.#allows(turn.prediction, intrusion)) this.#intrusions = [...this.#intrusions, intrusion];
     }
+  }
+
+  /** Reports whether the pod may be bound with this prediction: it declares to end before the start, or the start is an estimate. */
+  #allows({ at: start, confidence }: PlainPrediction, { pod, at }: Intrusion): boolean {
+    if (confidence === 'Estimated') return true;
+    const latest = start === undefined ? Infinity : start - this.#options.epochMs + roundedMs + this.#evidence.lagMs();
+    return pod.declaredMs !== undefined && at + pod.declaredMs <= latest;
+  }
+
+  /** The scheduler may have moved a start before it bound the pod, and have written it after that: at the latest within this time. */
+  #judgeIntrusions(withinMs: number): void {
+    this.#intrusions = this.#intrusions.filter((intrusion) => {
+      const { entity, pod, at, shown } = intrusion;
+      if (this.#evidence.now() <= at + withinMs) {
+        const predictions = turnsOf(this.#evidence, entity).map(({ prediction }) => prediction);
+        const isShown = (each: PlainPrediction): boolean =>
+          each.at === shown.at && each.confidence === shown.confidence;
+        if (predictions.some(isShown)) return true;
+        if (predictions.some((prediction) => this.#allows(prediction, intrusion))) return false;
+      }
+      const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
+      const what = `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`;
+      this.#evidence.violated('I5', what);
+      return false;
+    });
   }
 
   /** Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. */
@@ -194,7 +228,7 @@ export class TurnChecker implements Checker {
 
   /** Checks that no entity is ahead of the one with the turn that asks for the same: it would have the turn. */
   #goesFirst({ entity, waiting, needed, priority }: PlainTurn, pods: readonly PlainPod[]): void {
-    const { record, now } = this.#evidence;
+    const { record, now, started } = this.#evidence;
     // The latest time at which an entity gets a turn: a failed prediction is repeated.
     const dueMs = this.#options.drainAfterMs + boundMs;
     if (this.#options.isUnclear() !== undefined) return;
@@ -202,11 +236,11 @@ export class TurnChecker implements Checker {
     const ready = readyTimes(record, entity);
     const open = pods.filter((pod) => isOpen(pod) && this.#options.schedulerNames.includes(pod.schedulerName));
     for (const [other, members] of Map.groupBy(open, entityOf)) {
-      if (other === entity || turnOf(record, other, pods) !== undefined || formsOf(members) !== formsOf(waiting))
+      if (other === entity || turnsOf(this.#evidence, other, pods).length > 0 || formsOf(members) !== formsOf(waiting))
         continue;
       const [{ group: name }] = members as [PlainPod];
       const group = name === undefined ? undefined : groupNamed(record, name);
-      const missing = group === undefined ? 1 : group.minMember - tallyOf(group, pods).bound.length;
+      const missing = group === undefined ? 1 : missingOf(group, pods, started);
       if ((name !== undefined && group === undefined) || missing !== needed) continue;
       const lowest = Math.min(...members.map((pod) => pod.priority));
       const otherReady = readyTimes(record, other);

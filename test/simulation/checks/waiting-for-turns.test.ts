@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Obstacles } from './capacity-of-others.ts';
 import { TurnRecord } from './turn-record.ts';
 import { WaitingChecker } from './waiting.ts';
 import { calmEvidence } from './written-record.ts';
@@ -6,7 +7,7 @@ import { calmEvidence } from './written-record.ts';
 const excuse = 'waits: capacity is reserved for an entity ahead of it';
 
 /** Node `n` of two CPUs, of which `old` uses one, and node `m` of one CPU in another zone. Returns what the checker finds once `act` is done. */
-function findings(act: (store: TurnRecord) => void, areZonesPools = false): readonly string[] {
+function findings(act: (store: TurnRecord) => void, obstacles: Obstacles = {}): readonly string[] {
   const store = new TurnRecord();
   store.at = 0;
   store.node('n', 2_000);
@@ -21,7 +22,7 @@ function findings(act: (store: TurnRecord) => void, areZonesPools = false): read
       violated: (invariant, what) => found.push(`${invariant} ${what}`),
       excused: (reason) => found.push(reason),
     }),
-    { schedulerNames: ['tutti'], areZonesPools },
+    { schedulerNames: ['tutti'], ...obstacles },
   ).settled();
   return found;
 }
@@ -57,6 +58,28 @@ describe('WaitingChecker', () => {
     });
     expect(byPriority).toContainEqual(expect.stringContaining('I5 pod small waits, though it fits'));
     expect(byAge).toEqual([expect.stringContaining('I5 pod small waits, though it fits')]);
+  });
+
+  it('excuses a member beyond the quorum while another one has a turn', () => {
+    const found = findings((store) => {
+      store.group('red', 1);
+      store.pod('r0', { milliCpu: 0, node: 'n', group: 'red' });
+      store.pod('r1', { milliCpu: 2_000, group: 'red', start: 'draining' });
+      store.pod('r2', { ...behind, group: 'red' });
+    });
+    expect(found).toEqual([excuse]);
+  });
+
+  it('excuses a pod if the entity ahead of it fits only with a node that rejects Bindings', () => {
+    const found = findings(
+      (store) => {
+        store.group('red', 3);
+        for (const name of ['r0', 'r1', 'r2']) store.pod(name, { milliCpu: 1_000, group: 'red', start: 'draining' });
+        store.pod('small', behind);
+      },
+      { forbiddenNode: 'm' },
+    );
+    expect(found).toEqual([excuse]);
   });
 
   it('reports a pod that waits for its turn while no entity has one', () => {

@@ -9,6 +9,7 @@ import { hasEnded, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import {
   groupNamed,
+  missingOf,
   nameSeveralSchedulers,
   notedStart,
   podsIn,
@@ -18,7 +19,8 @@ import {
 } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
-import { entityOf, turnOf, turnsIn } from './plain-turns.ts';
+import { turnsIn } from './plain-turns.ts';
+import type { PlainTurn } from './plain-turns.ts';
 
 /**
  * Once the cluster has settled, each waiting pod has a reason to wait, and states it (I7). No entity that fits as a whole by the API is
@@ -63,7 +65,8 @@ export class WaitingChecker implements Checker {
     const pods = podsIn(record);
     const ours = pods.filter((pod) => isOpen(pod) && this.#schedulerNames.includes(pod.schedulerName));
     for (const pod of ours) this.#hasVerdict(pod);
-    this.#haveTurns(ours, pods);
+    const turns = turnsIn(this.#evidence, pods);
+    this.#haveTurns(ours, turns);
     const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
     const isExplained = (waiting: readonly PlainPod[], needed: number): boolean => {
       const blocked = others.whyBlocked(waiting, needed);
@@ -75,7 +78,7 @@ export class WaitingChecker implements Checker {
     const isBehindTurn = (waiting: readonly PlainPod[], needed: number): boolean => {
       if (others.turnsAhead(waiting, needed) === undefined) return false;
       this.#evidence.excused('waits: capacity is reserved for an entity ahead of it');
-      const hasOwn = turnOf(record, entityOf(waiting[0]!), pods) !== undefined;
+      const hasOwn = turns.some((turn) => turn.waiting.includes(waiting[0]!));
       if (!hasOwn) for (const pod of waiting) this.#isNoDemand(pod);
       return true;
     };
@@ -85,9 +88,7 @@ export class WaitingChecker implements Checker {
       const group = name === undefined ? undefined : groupNamed(record, name);
       if (name !== undefined && group === undefined) continue;
       const tally = group && tallyOf(group, pods);
-      const counted =
-        (tally?.bound.length ?? 0) + (group !== undefined && started.has(group.uid) ? tally!.succeeded : 0);
-      const missing = (group?.minMember ?? 0) - counted;
+      const missing = group === undefined ? 0 : missingOf(group, pods, started);
       if (missing > members.length) continue;
       // No waiting member of a group is scheduled while they name several schedulers: DESIGN.md, §4.4, and the verdict says so.
       if (group !== undefined && nameSeveralSchedulers(members)) {
@@ -176,11 +177,10 @@ export class WaitingChecker implements Checker {
   }
 
   /** A pod waits for its turn only while capacity is reserved for another entity. */
-  #haveTurns(ours: readonly PlainPod[], pods: readonly PlainPod[]): void {
-    const turns = turnsIn(this.#evidence.record, pods);
+  #haveTurns(ours: readonly PlainPod[], turns: readonly PlainTurn[]): void {
     for (const pod of ours) {
       if (pod.scheduled?.reason !== 'WaitingForTurn') continue;
-      const isThere = turns.some(({ entity, priority }) => entity !== entityOf(pod) && priority >= pod.priority);
+      const isThere = turns.some(({ waiting, priority }) => !waiting.includes(pod) && priority >= pod.priority);
       if (!isThere) this.#evidence.violated('I5', `pod ${pod.name} waits for its turn, but no entity ahead has one`);
     }
   }
