@@ -2,11 +2,11 @@ import type { StoreRecord } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
-import { claimsIn, closed, groupNamed, missingOf, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
+import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
 import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
-import { aheadMs, entityOf, mayBlock, readyTimes, turnsIn } from './plain-turns.ts';
+import { mayBlock, respectedTurns } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
 
 /** Time between the release of capacity and the last retry of the waiting pods: a slow attempt that began before, the longest back-off, and one more. */
@@ -94,8 +94,7 @@ export class CapacityOfOthers {
    * undefined: it cannot.
    */
   turnsAhead(waiting: readonly PlainPod[], needed: number): readonly PlainTurn[] | undefined {
-    const shown = { record: this.#record, started: this.#started };
-    const turns = turnsIn(shown, this.#pods).filter((turn) => !this.#isAhead(waiting, turn));
+    const turns = respectedTurns({ record: this.#record, started: this.#started }, waiting, this.#pods);
     if (turns.length === 0) return undefined;
     const kept = respectedBy(waiting, this.#kept);
     const open = closed(this.#nodes, barredFor(this.#barred, waiting));
@@ -109,20 +108,6 @@ export class CapacityOfOthers {
     return mayBlock(turns, where, (placed) => !this.#fitsBeside(kept, waiting, needed, open, placed))
       ? turns
       : undefined;
-  }
-
-  /** Reports whether the waiting pods certainly do not respect the turn: it is their own, or that of an entity behind them. */
-  #isAhead(waiting: readonly PlainPod[], { entity, priority, waiting: holders }: PlainTurn): boolean {
-    const own = entityOf(waiting[0]!);
-    const lowest = Math.min(...waiting.map((pod) => pod.priority));
-    if (holders.includes(waiting[0]!) || lowest > priority) return true;
-    // A member beyond the quorum has a rank of its own.
-    const [{ group: name }] = waiting as [PlainPod];
-    const group = name === undefined ? undefined : groupNamed(this.#record, name);
-    const isExtra = group !== undefined && missingOf(group, this.#pods, this.#started) <= 0;
-    if (lowest < priority || isExtra) return false;
-    const [ready, holderReady] = [readyTimes(this.#record, own), readyTimes(this.#record, entity)];
-    return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
   }
 
   /** Reports whether the pods would not fit if other groups kept all that they have lost, beyond the limits of I10. */

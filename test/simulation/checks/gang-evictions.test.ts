@@ -35,6 +35,18 @@ class Story {
     store.add('pods', 'default/r1', memberOf('red', { name: 'r1' }));
   }
 
+  /** Nodes are drained for another pod of this priority. */
+  giveTurn(priority: number): void {
+    const big: any = memberOf('red', { name: 'big' });
+    const turn = { type: 'tutti.dev/PredictedStart', status: 'True', reason: 'Draining', message: '' };
+    this.store.add('pods', 'default/big', {
+      ...big,
+      metadata: { ...big.metadata, labels: {} },
+      spec: { ...big.spec, priority },
+      status: { conditions: [...big.status.conditions, turn] },
+    });
+  }
+
   /** The quorum is bound for a second, and then the other member is gone. Returns the version at which it is bound. */
   start(): number {
     const { store } = this;
@@ -136,6 +148,20 @@ describe('ReleaseChecker', () => {
     expect(new Story({ pods: 2 }).evict()).toEqual([
       'one evicts default/r0 of group red, although its missing members fit',
     ]);
+  });
+
+  it('accepts the eviction of a group whose missing member fits only where an entity ahead needs the capacity', () => {
+    const found = [
+      { pods: 2, priority: 0 },
+      { pods: 3, priority: 0 },
+      { pods: 2, priority: -1 },
+    ].map(({ pods, priority }) => {
+      const story = new Story({ pods });
+      story.giveTurn(priority);
+      return story.evict();
+    });
+    const what = 'one evicts default/r0 of group red, although its missing members fit';
+    expect(found).toEqual([[], [what], [what]]);
   });
 
   it.each([

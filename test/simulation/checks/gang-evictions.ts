@@ -18,6 +18,7 @@ import {
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { groupNameIn, isMarked, isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { mayBlock, respectedTurns } from './plain-turns.ts';
 import { readMark } from './preemption-record.ts';
 import { ReceivedStarts } from './received-starts.ts';
 
@@ -52,7 +53,7 @@ const brieflyMs = 500;
  * the eviction, a controller recreates the pod, and no other group is being released. The missing members do not fit, not even once
  * terminating pods are gone. By the store, the group has been partially bound for at least its grace period. Not checked: whether the missing
  * members fit while a bound member is on a node that is gone or closed, while capacity may be reserved for others, or if only some
- * arrangement of them fits.
+ * arrangement of them fits. Capacity for an entity with a predicted start that is ahead of the group is wherever that entity fits.
  */
 export class ReleaseChecker implements Checker {
   readonly #evidence: Evidence;
@@ -85,14 +86,20 @@ export class ReleaseChecker implements Checker {
   readonly #notNominated = new Map<string, number>();
   readonly #forbiddenNode: string | undefined;
   readonly #refused: readonly string[];
+  readonly #areZonesPools: boolean;
   readonly #isUnclear: string | undefined;
 
   /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
-  constructor(evidence: Evidence, { forbiddenNode, refused = [] }: Obstacles = {}, isUnclear?: string) {
+  constructor(
+    evidence: Evidence,
+    { forbiddenNode, refused = [], areZonesPools = false }: Obstacles = {},
+    isUnclear?: string,
+  ) {
     this.#evidence = evidence;
     this.#starts = new ReceivedStarts(evidence.record);
     this.#forbiddenNode = forbiddenNode;
     this.#refused = refused;
+    this.#areZonesPools = areZonesPools;
     this.#isUnclear = isUnclear;
   }
 
@@ -225,8 +232,21 @@ export class ReleaseChecker implements Checker {
     const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
     const taken = [...takenCapacity(this.#asNominated(staying)), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
-    const fits = new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
-    if (!fits || !this.#hasNewPreemption(sender)) return fits;
+    const fitsBeside = (placed: readonly (readonly [PlainPod, string])[]): boolean =>
+      new PlainCapacity(closed(nodes, avoided), [...taken, ...placed], surroundings).isFound(open, missing) === true;
+    if (!fitsBeside([])) return false;
+    const turns = respectedTurns(this.#evidence, open, pods);
+    const where = {
+      nodes: usableNodes(record, undefined, view),
+      pods,
+      surroundings,
+      areZonesPools: this.#areZonesPools,
+    };
+    if (turns.length > 0 && mayBlock(turns, where, (placed) => !fitsBeside(placed))) {
+      this.#evidence.excused('a release: capacity is reserved for an entity ahead of it');
+      return false;
+    }
+    if (!this.#hasNewPreemption(sender)) return true;
     this.#evidence.excused('a release: a preemption has reserved capacity, and its nominations were not sent yet');
     return false;
   }

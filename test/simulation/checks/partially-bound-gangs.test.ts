@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { PartialGroupChecker } from './partially-bound-gangs.ts';
+import { TurnRecord } from './turn-record.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 const group = {
@@ -57,4 +58,43 @@ it('excuses a group of which a new leader found minMember bound members, even if
 it('reports a group of which a new leader found fewer bound members', () => {
   const what = 'group red has 1 of 2 members bound, cannot be completed, and is not released';
   expect(findings('after')).toEqual({ violations: [what], excuses: [] });
+});
+
+/**
+ * Node n has capacity for the second member of group red, or for pod big, for which it is drained. Returns what the checker finds 100 s after
+ * the first member was bound.
+ */
+function findingsBehindTurn(spec: object): readonly string[] {
+  const found: string[] = [];
+  const store = new TurnRecord();
+  const checker = new PartialGroupChecker(
+    calmEvidence({
+      record: store.record,
+      now: () => store.at!,
+      violated: (_invariant, what) => found.push(what),
+      excused: (reason) => found.push(reason),
+    }),
+  );
+  store.at = 0;
+  store.node('n', 2_000);
+  store.add('podgroups.scheduling.x-k8s.io', 'default/red', { ...group, spec: { minMember: 2, ...spec } });
+  store.pod('r0', { milliCpu: 0, node: 'n', group: 'red' });
+  store.pod('r1', { milliCpu: 1_000, group: 'red' });
+  store.pod('big', { milliCpu: 2_000, start: 'draining' });
+  for (const change of store.record.changes) checker.committed(change);
+  store.at = 100_000;
+  checker.settled();
+  return found;
+}
+
+it('expects that a group behind a turn is released after its grace period, unless its policy is KeepTrying', () => {
+  expect(findingsBehindTurn({ repairPolicy: 'KeepTrying', repairGraceSeconds: 0 })).toEqual([
+    'partially bound: its policy is KeepTrying',
+  ]);
+  expect(findingsBehindTurn({ repairGraceSeconds: 0 })).toEqual([
+    'partially bound: no controller would recreate its members',
+  ]);
+  expect(findingsBehindTurn({ repairGraceSeconds: 200 })).toEqual([
+    'group red has 1 of 2 members bound, and the others fit',
+  ]);
 });

@@ -15,8 +15,9 @@ const turnMs = 30_000;
 
 /**
  * I2, once the cluster has settled: a group that never started has its quorum bound, or no member at all. The latter holds at the latest
- * when its grace period has ended, terminating pods are gone and the other groups have had their turn. Excused: cases that the policy or the
- * conditions for a release exclude, and members that fit, but the planner may not find how.
+ * when its grace period has ended, terminating pods are gone and the other groups have had their turn. After its grace period, a predicted
+ * start ahead of it may keep the capacity that it lacks. Excused: cases that the policy or the conditions for a release exclude, and members
+ * that fit, but the planner may not find how.
  */
 export class PartialGroupChecker implements Checker {
   readonly #evidence: Evidence;
@@ -24,6 +25,8 @@ export class PartialGroupChecker implements Checker {
   /** uid of a group -> since when it is partially bound */
   readonly #since = new Map<string, number>();
   readonly #writer: CurrentWriter;
+  /** When a predicted start was first shown, of an entity that had none. */
+  #turnShownAt: number | undefined;
 
   constructor(evidence: Evidence, obstacles: Obstacles = {}) {
     this.#evidence = evidence;
@@ -39,6 +42,9 @@ export class PartialGroupChecker implements Checker {
     const { record } = this.#evidence;
     if (resource.startsWith('podgroups')) this.#look(plainGroup(object).name);
     if (resource !== 'pods') return;
+    const isTurnNew =
+      plainPod(object).predicted !== undefined && (previous && plainPod(previous).predicted) === undefined;
+    if (isTurnNew) this.#turnShownAt = this.#evidence.now();
     const names = [object, previous].flatMap((pod) => (pod === undefined ? [] : (plainPod(pod).group ?? [])));
     for (const name of new Set(names)) if (groupNamed(record, name) !== undefined) this.#look(name);
   }
@@ -55,7 +61,10 @@ export class PartialGroupChecker implements Checker {
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members bound`;
       const capacity = others.without(open);
       const areEnough = open.length >= missing && !nameSeveralSchedulers(open);
-      if (areEnough && capacity.isFound(open, missing) === true) {
+      const isOverdue = now() >= this.#since.get(group.uid)! + group.graceMs;
+      const fits = areEnough && capacity.isFound(open, missing) === true;
+      const isBehindTurn = fits && isOverdue && others.turnsAhead(open, missing) !== undefined;
+      if (fits && !isBehindTurn) {
         const blocked = others.whyBlocked(open, missing);
         if (blocked === undefined) this.#evidence.violated('I2', `${what}, and the others fit`);
         else {
@@ -69,10 +78,10 @@ export class PartialGroupChecker implements Checker {
         this.#evidence.excused(`partially bound: ${stays}`);
         continue;
       }
-      const since = Math.max(this.#since.get(group.uid)!, seenBy());
+      const since = Math.max(this.#since.get(group.uid)!, seenBy(), this.#turnShownAt ?? 0);
       const end = since + group.graceMs + Math.max(group.graceMs, terminationMs) + partial.length * turnMs;
       if (now() < end) again = Math.max(again ?? 0, end);
-      else if (areEnough && capacity.arrangement(open, missing) !== 'none') {
+      else if (areEnough && !isBehindTurn && capacity.arrangement(open, missing) !== 'none') {
         // The scheduler may find the arrangement in a dry run, depending on the nodes that it takes first, and keep the group for it.
         this.#evidence.excused('partially bound: the missing members fit, but the planner may not find how');
       } else this.#evidence.violated('I2', `${what}, cannot be completed, and is not released`);

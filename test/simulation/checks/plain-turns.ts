@@ -49,6 +49,33 @@ export function turnsIn(shown: Shown, pods: readonly PlainPod[] = podsIn(shown.r
   return [...entities].flatMap((entity) => turnsOf(shown, entity, pods));
 }
 
+/** Returns the turns that the waiting pods may have to respect. They belong to one group, or are one pod without a group. */
+export function respectedTurns(
+  shown: Shown,
+  waiting: readonly PlainPod[],
+  pods: readonly PlainPod[],
+): readonly PlainTurn[] {
+  return turnsIn(shown, pods).filter((turn) => !isAhead(shown, waiting, turn, pods));
+}
+
+/** Reports whether the waiting pods certainly do not respect the turn: it is their own, or that of an entity behind them. */
+function isAhead(
+  { record, started }: Shown,
+  waiting: readonly PlainPod[],
+  { entity, priority, waiting: holders }: PlainTurn,
+  pods: readonly PlainPod[],
+): boolean {
+  const [first] = waiting as [PlainPod];
+  const lowest = Math.min(...waiting.map((pod) => pod.priority));
+  if (holders.includes(first) || lowest > priority) return true;
+  // A member beyond the quorum has a rank of its own.
+  const group = first.group === undefined ? undefined : groupNamed(record, first.group);
+  const isExtra = group !== undefined && missingOf(group, pods, started) <= 0;
+  if (lowest < priority || isExtra) return false;
+  const [ready, holderReady] = [readyTimes(record, entityOf(first)), readyTimes(record, entity)];
+  return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
+}
+
 /** Where capacity may be reserved for turns. */
 export interface TurnNodes {
   readonly nodes: readonly PlainNode[];
