@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { TurnStory } from '../testing/turn-story.ts';
 
+const notStarted = {
+  type: 'Started',
+  status: 'False',
+  reason: 'QuorumNotReached',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
+
 /** Two nodes of 4 CPUs, one of them full until second 600, and gang `big`, which needs both and was ready at second 0. */
 async function bigGangWaits(reservations = {}): Promise<TurnStory> {
   const story = new TurnStory(reservations);
@@ -251,4 +259,17 @@ it('ignores what further pods of an owner declare after one ran for longer', asy
   await story.after(2);
   expect(story.started.has('again')).toBe(false);
   expect(story.started.has('honest')).toBe(true);
+});
+
+it('does not keep a partially bound gang that must respect it on its nodes after its grace period', async () => {
+  const story = await bigGangWaits();
+  story.node('c', 1);
+  story.queueing.group({ name: 'red', minMember: 2, status: { conditions: [notStarted] } });
+  story.pod('red-0', { group: 'red', owner: 'job', nodeName: 'c' });
+  story.pod('red-1', { group: 'red', owner: 'job' });
+  await story.after(59);
+  expect(story.verdicts.get('red-1')).toMatchObject({ reason: 'WaitingForTurn' });
+  expect(story.queueing.harness.released).toEqual([]);
+  await story.after(2);
+  expect(story.queueing.harness.released).toEqual(['red-0']);
 });

@@ -51,7 +51,7 @@ const minMoveMs = 1_000;
  * will leave, at most one entity per pool. Entities behind it may use this capacity only if they are declared to end before.
  *
  * The entity is planned again in each attempt, and nothing is bound because of a reservation. A turn ends as a whole. Pods that are already
- * assigned to a node, and partially bound gangs do not have to respect it; an entity with reservations of its own does not on their nodes.
+ * assigned to a node, and partially bound gangs in their grace period do not have to respect it; an entity with reservations of its own does not on their nodes.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -171,7 +171,7 @@ export class Turns {
     const { fits, plan } = yield* dryRuns.steps(
       profile,
       schedulingEntity,
-      { ignoresBackfill: true, nodeSubsetOf },
+      { ignoresBackfillOf: () => true, nodeSubsetOf },
       budget,
     );
     if (!fits) return undefined;

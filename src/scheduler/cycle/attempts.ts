@@ -14,6 +14,7 @@ import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
 import { Turns } from '../backfill/turns.ts';
+import { demandOf } from '../placement/planning/demand.ts';
 import { VictimSearch } from '../preemption/search/victim-search.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
@@ -82,6 +83,12 @@ export class Attempts {
     const { runTimes } = intake;
     const turns = runTimes && new Turns({ intake, runTimes, reservations, metrics: metrics.backfill, logger });
     this.#turns = turns;
+    if (turns !== undefined) {
+      recovery.respectTurns((gang) => {
+        const entity = queue.get(`gang/${gang.key}`);
+        return entity && turns.ignoredBy(entity, demandOf(cluster, entity.schedulingEntity));
+      });
+    }
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
       rejections,

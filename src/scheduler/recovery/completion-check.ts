@@ -12,6 +12,8 @@ export interface CompletionCheckParts {
   readonly rejections: Pick<NodeRejections, 'avoidedBy'>;
   /** Absent: no extenders. */
   readonly extenders: Extenders | undefined;
+  /** Returns which reservations for predicted starts do not count for the gang, by the owner's uid; undefined: all count. */
+  readonly turnsIgnoredBy: (gang: Gang) => ((uid: string) => boolean) | undefined;
   readonly logger: Logger;
 }
 
@@ -60,8 +62,9 @@ export function checkCompletion(
       ? undefined
       : new Set(cluster.nodes.map(({ name }) => name).filter((name) => !avoided.has(name)));
   const nodeSubsetOf = extenderResults && extenders?.notRejected(extenderResults, profile);
-  // A predicted start does not keep a partially bound gang from being completed.
-  const options = { ...(within !== undefined && { within }), nodeSubsetOf, ignoresBackfill: true };
+  // The others keep it from being completed, for longer than its bound members may wait.
+  const ignoresBackfillOf = parts.turnsIgnoredBy(gang);
+  const options = { ...(within !== undefined && { within }), nodeSubsetOf, ignoresBackfillOf };
   try {
     const dryRun = dryRuns.run(profile, schedulingEntity, options);
     if (dryRun.fits) return 'now';

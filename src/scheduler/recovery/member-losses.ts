@@ -268,7 +268,7 @@ export class MemberLosses {
         arrivals: [...arrivals, ...fillers],
         members: arrivals,
         need: arrivals.length,
-        ignoresBackfill: true,
+        ignoresBackfillOf: () => true,
         ...(within !== undefined && { within }),
       });
       if (!fits) return;

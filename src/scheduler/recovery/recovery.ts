@@ -7,6 +7,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Reservations } from '../preemption/reservations.ts';
+import type { CompletionCheckParts } from './completion-check.ts';
 import { GroupRecords } from './group-records.ts';
 import { MemberLosses } from './member-losses.ts';
 import { NodeRejections } from './node-rejections.ts';
@@ -29,6 +30,7 @@ export class Recovery {
   readonly rejections: NodeRejections;
   readonly memberLosses: Pick<MemberLosses, 'bindingFailed' | 'bound' | 'keptMembers'>;
   readonly #gangEvictions: GangEvictions;
+  #turnsIgnoredBy: CompletionCheckParts['turnsIgnoredBy'] = () => undefined;
 
   constructor({ intake, extenders, ports, metrics, logger, lifecycle }: RecoveryOptions) {
     const { cluster, queue, router, profiles, dryRuns, clock } = intake;
@@ -46,6 +48,7 @@ export class Recovery {
     const gangEvictions = new GangEvictions({
       ...{ intake, partial, records, rejections, extenders, evictor, events, logger },
       metrics: metrics.gangs,
+      turnsIgnoredBy: (gang) => this.#turnsIgnoredBy(gang),
       signal: lifecycle.stopping,
     });
     const isHeld = (key: string): boolean => gangEvictions.isHeld(key);
@@ -83,6 +86,11 @@ export class Recovery {
       rejections.nodeChanged(name);
       memberLosses.nodeChanged(name);
     });
+  }
+
+  /** There are reservations for predicted starts; see CompletionCheckParts. */
+  respectTurns(turnsIgnoredBy: CompletionCheckParts['turnsIgnoredBy']): void {
+    this.#turnsIgnoredBy = turnsIgnoredBy;
   }
 
   /** Starts the checks. The cache has synced, and the queue was filled from it. */

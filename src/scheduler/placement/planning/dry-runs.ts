@@ -27,8 +27,8 @@ export interface CoreDryRunOptions extends DryRunOptions {
   readonly arrivals?: readonly Pod[];
   /** The nodes that extenders left to each member. Default: all. */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
-  /** True: the capacity that is reserved for predicted starts is free. */
-  readonly ignoresBackfill?: boolean;
+  /** Returns whether the capacity that is reserved for this owner, by uid, until a predicted start is free. Default: it is not. */
+  readonly ignoresBackfillOf?: ((uid: string) => boolean) | undefined;
   /** Returns what to place instead of a member: a copy of it that the plugins treat differently. Default: the member. */
   readonly asIf?: (member: Pod) => Pod;
 }
@@ -86,7 +86,8 @@ export class DryRuns {
         within: options.within,
         nodeSubsetOf: options.nodeSubsetOf,
         ignoresReservationOf: (uid: string) =>
-          isGone(uid) || (options.ignoresBackfill === true && this.#cluster.reservationOf(uid)?.kind === 'backfill'),
+          isGone(uid) ||
+          (options.ignoresBackfillOf?.(uid) === true && this.#cluster.reservationOf(uid)?.kind === 'backfill'),
         spend,
       };
       const plan = yield* this.#planner.steps(request, transaction, budget);
