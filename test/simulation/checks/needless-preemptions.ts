@@ -2,8 +2,11 @@ import type { Obstacles } from './capacity-of-others.ts';
 import type { Evidence } from './evidence.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import type { Past } from './plain-losses.ts';
+import { podsIn } from './plain-group.ts';
 import { plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
+import { respectedTurns } from './plain-turns.ts';
+import type { PlainTurn } from './plain-turns.ts';
 import { isFoundFor } from './preemption-fit.ts';
 import type { Beneficiary, PreemptionPlan, PreemptionRecord } from './preemption-record.ts';
 
@@ -68,17 +71,31 @@ export class NeedlessPreemptions {
       const until = startedAt + planTakesMs;
       // What it had planned before was never sent.
       if (process.wasStopped(startedAt, until) || this.#hasPlanFailed(plan, beneficiary, until)) continue;
+      // The scheduler knows a turn before it has written it.
+      const turns = [startedAt, startedAt + slackMs + this.#evidence.lagMs()].map((at) =>
+        this.#turnsAt(at, beneficiary),
+      );
       const bindings = plans.comingOf(process, until, startedAt - planTakesMs);
       // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
       const isGone = (pod: PlainPod): boolean =>
         pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
       const fits = views.every((view, i) => {
         const coming = new Map([...bindings, ...plans.nominatedBy(process, view, until, beneficiary.priority)]);
-        return isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, ...obstacles });
+        return turns.every((each) =>
+          isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, turns: each, ...obstacles }),
+        );
       });
       if (fits) this.#evidence.violated('I4', `${process.name} preempted for ${key}, which fitted without that`);
     }
     this.#doubtful = [];
+  }
+
+  /** Returns the turns that the beneficiary may have to respect, as the store showed them at that time. */
+  #turnsAt(time: number, { waiting }: Beneficiary): readonly PlainTurn[] {
+    const { record } = this.#evidence;
+    const version = record.changes.findLast(({ at }) => at <= time)?.version ?? 0;
+    const pods = podsIn(record, { pods: version, nodes: version, podgroups: version });
+    return respectedTurns(this.#evidence, waiting, pods);
   }
 
   /** Reports whether the scheduler may not know the claims of these pods yet. It receives claims and pods by different watches. */

@@ -67,7 +67,7 @@ function isAhead(
 ): boolean {
   const [first] = waiting as [PlainPod];
   const lowest = Math.min(...waiting.map((pod) => pod.priority));
-  if (holders.includes(first) || lowest > priority) return true;
+  if (holders.some(({ uid }) => uid === first.uid) || lowest > priority) return true;
   // A member beyond the quorum has a rank of its own.
   const group = first.group === undefined ? undefined : groupNamed(record, first.group);
   const isExtra = group !== undefined && missingOf(group, pods, started) <= 0;

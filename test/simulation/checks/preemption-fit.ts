@@ -4,6 +4,8 @@ import { PlainCapacity } from './plain-fit.ts';
 import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import type { PlainPod } from './plain-objects.ts';
+import { mayBlock } from './plain-turns.ts';
+import type { PlainTurn } from './plain-turns.ts';
 import type { Beneficiary } from './preemption-record.ts';
 
 interface Surroundings extends Obstacles {
@@ -13,17 +15,31 @@ interface Surroundings extends Obstacles {
   readonly coming: ReadonlyMap<string, string>;
 }
 
-/** Reports whether the planner finds nodes for the beneficiary by the view. `avoided`: names of nodes that it may not use. */
+/**
+ * Reports whether the planner certainly finds nodes for the beneficiary by the view. `avoided`: names of nodes that it may not use; `turns`:
+ * those for which capacity is reserved.
+ */
 export function isFoundFor(
   record: StoreRecord,
   { waiting, needed, priority }: Beneficiary,
   view: View,
-  { forbiddenNode, refused = [], avoided, ...surroundings }: Surroundings & { readonly avoided: readonly string[] },
+  {
+    forbiddenNode,
+    refused = [],
+    areZonesPools = false,
+    avoided,
+    turns,
+    ...surroundings
+  }: Surroundings & { readonly avoided: readonly string[]; readonly turns: readonly PlainTurn[] },
 ): boolean {
   const others = othersOf(record, waiting, view, surroundings);
   const taken = [...takenCapacity(others, priority), ...comingTo(others, surroundings)];
   const nodes = closed(usableNodes(record, forbiddenNode, view), avoided);
-  return new PlainCapacity(nodes, taken, { claims: claimsIn(record), refused }).isFound(waiting, needed) === true;
+  const plain = { claims: claimsIn(record), refused };
+  const fitsBeside = (placed: readonly (readonly [PlainPod, string])[]): boolean =>
+    new PlainCapacity(nodes, [...taken, ...placed], plain).isFound(waiting, needed) === true;
+  const where = { nodes: usableNodes(record, undefined, view), pods: others, surroundings: plain, areZonesPools };
+  return fitsBeside([]) && (turns.length === 0 || !mayBlock(turns, where, (placed) => !fitsBeside(placed)));
 }
 
 /**

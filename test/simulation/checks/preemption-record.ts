@@ -107,6 +107,8 @@ export class PreemptionRecord {
   readonly #evictions = new Map<string, Call>();
   /** process -> the Bindings that it has sent */
   readonly #bindings = new Map<Call['process'], Call[]>();
+  /** Bindings that their sender has given up before it read the pod */
+  readonly #withdrawn = new Set<Call>();
 
   constructor(record: StoreRecord, isRateLimited = false) {
     this.#record = record;
@@ -137,11 +139,11 @@ export class PreemptionRecord {
 
   /**
    * Returns the uids of the pods for which the process has sent a Binding until then, each with its node: without those that were rejected,
-   * unless they were sent after `openSince`.
+   * or that it has given up before it read the pod, unless they were sent after `openSince`.
    */
   comingOf(process: Call['process'], until = Infinity, openSince = Infinity): ReadonlyMap<string, string> {
     const sent = (this.#bindings.get(process) ?? []).filter(
-      ({ sentAt, status = 0 }) => sentAt <= until && (status < 400 || sentAt > openSince),
+      (call) => call.sentAt <= until && (this.#isPending(call) || call.sentAt > openSince),
     );
     return new Map(
       sent.map(({ request }) => {
@@ -183,6 +185,16 @@ export class PreemptionRecord {
       if (isNew && pod.priority >= priority && !nominated.has(pod.uid)) nominated.set(pod.uid, pod.nominatedNode);
     }
     return nominated;
+  }
+
+  #isPending(binding: Call): boolean {
+    return (binding.status ?? 0) < 400 && !this.#withdrawn.has(binding);
+  }
+
+  /** A pod was read. */
+  read({ process, request }: Call): void {
+    for (const binding of this.#bindings.get(process) ?? [])
+      if (binding.isGivenUp && binding.request.path === `${request.path}/binding`) this.#withdrawn.add(binding);
   }
 
   /** A Binding was sent. */

@@ -73,9 +73,14 @@ class Story {
     this.change(name, (pod) => (pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
   }
 
-  bind(name: string, process = one): void {
+  bind(name: string, process = one): Call {
     const body = { metadata: { namespace: 'default', name, uid: name }, target: { name: 'a' } };
-    this.#send('bind', 'POST', `${name}/binding`, body, process);
+    return this.#send('bind', 'POST', `${name}/binding`, body, process);
+  }
+
+  read(name: string): void {
+    const path = `/api/v1/namespaces/default/pods/${name}`;
+    this.#checker.done({ process: one, of: 'read', request: { path }, status: 200 } as unknown as Call);
   }
 
   settle(): readonly string[] {
@@ -93,10 +98,10 @@ class Story {
     }
   }
 
-  #send(of: Call['of'], method: string, path: string, body: object, process: Call['process'], status = 200): void {
+  #send(of: Call['of'], method: string, path: string, body: object, process: Call['process'], status = 200): Call {
     this.#commit();
     const seen = { pods: this.store.version, nodes: this.store.version, podgroups: this.store.version };
-    this.#checker.sent({
+    const call = {
       process,
       of,
       request: { method, path: `/api/v1/namespaces/default/pods/${path}`, body: JSON.stringify(body) },
@@ -107,10 +112,13 @@ class Story {
       received: [seen],
       status,
       doneAt: this.now,
-    } as unknown as Call);
+    } as unknown as Call;
+    this.#checker.sent(call);
+    return call;
   }
 }
 
+const turn = { type: 'tutti.dev/PredictedStart', status: 'True', reason: 'Draining', message: '' };
 const one = processNamed('scheduler-1');
 
 function processNamed(name: string): Call['process'] {
@@ -193,6 +201,41 @@ describe('PreemptionChecker', () => {
     expect(never.violations).toEqual([
       'scheduler-1 deletes pods for default/high, which does not fit without them either',
     ]);
+  });
+
+  it('does not report a preemption for a pod that would fit only where an entity ahead needs the capacity', () => {
+    const found = [100, 0].map((priority) => {
+      const story = full();
+      story.node('b', 1);
+      story.pod('big', { priority });
+      story.change('big', (pod) => pod.status.conditions.push(turn));
+      story.mark('low');
+      story.delete('low');
+      story.store.remove('pods', 'default/low');
+      story.change('high', (pod) => (pod.spec.nodeName = 'a'));
+      return story.settle();
+    });
+    expect(found).toEqual([[], ['scheduler-1 preempted for default/high, which fitted without that']]);
+  });
+
+  it('counts a pod with a Binding until the sender gives it up and reads the pod', () => {
+    const story = full();
+    story.pod('other');
+    const call = story.bind('other');
+    story.read('other');
+    call.isGivenUp = true;
+    story.mark('low');
+    story.delete('low');
+    expect(story.violations).toEqual([
+      'scheduler-1 deletes pods for default/high, which does not fit without them either',
+    ]);
+    const withdrawn = full();
+    withdrawn.pod('other');
+    withdrawn.bind('other').isGivenUp = true;
+    withdrawn.read('other');
+    withdrawn.mark('low');
+    withdrawn.delete('low');
+    expect(withdrawn.violations).toEqual([]);
   });
 
   it('reports a delete before the last mark, and one without a mark', () => {

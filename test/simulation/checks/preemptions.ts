@@ -84,6 +84,10 @@ export class PreemptionChecker implements Checker {
     else if (of === 'evict' && request.method === 'DELETE') this.#deletes(call);
   }
 
+  done(call: Call): void {
+    if (call.of === 'read') this.#plans.read(call);
+  }
+
   committed({ resource, object, by, at, uid }: Committed): void {
     if (resource.startsWith('events')) this.tally.reported((object as any).reason);
     if (resource !== 'pods' && !resource.startsWith('podgroups')) return;
