@@ -817,6 +817,18 @@ export const mutations: readonly Mutation[] = [
     within: 2_000,
   },
   {
+    name: 'turn-keeps-a-partially-bound-gang',
+    why: 'A partially bound gang is not released after its grace period although only capacity for an entity ahead of it could complete it.',
+    file: 'scheduler/recovery/completion-check.ts',
+    find: 'const ignoresBackfillOf = parts.turnsIgnoredBy(gang);',
+    replace: 'const ignoresBackfillOf = (): boolean => true;',
+    // Few seeds have one.
+    test: {
+      file: 'src/scheduler/backfill/turns.test.ts',
+      name: 'does not keep a partially bound gang that must respect it on its nodes after its grace period',
+    },
+  },
+  {
     name: 'overrun-keeps-its-credit',
     why: 'What the pods of an owner declare counts although one of them has just run for longer.',
     file: 'cluster/run-times.ts',
