@@ -157,6 +157,18 @@ it('keeps its groups when the API disappears, and reports the absence once', asy
   expect(changes.slice(2)).toEqual(['delete scheduling.k8s.io/default/red', 'served']);
 });
 
+it('reports that the API is back although its watch could resume', async () => {
+  server.serve('v1', 'v1beta1');
+  reflector.start();
+  await pass(20);
+  server.serve('v1');
+  await pass(2);
+  server.serve('v1', 'v1beta1');
+  await pass(60);
+  expect(changes).toEqual(['add scheduling.k8s.io/default/red', 'not served', 'served']);
+  expect(reflector.version).toBe('v1beta1');
+});
+
 it('follows the server to another version without a loss', async () => {
   server.serve('v1', 'v1beta1');
   reflector.start();

@@ -186,6 +186,9 @@ export class NativePodGroupReflector<T> {
     const message = `no PodGroups of scheduling.k8s.io: Tutti ${what}`;
     if (wasServed) this.#options.logger.warn(message, { groups: this.store.size });
     else this.#options.logger.info(message, {});
-    if (wasServed) this.#options.onServed?.(false);
+    if (!wasServed) return;
+    this.#options.onServed?.(false);
+    // A watch that resumes would not show that the server serves the kind again.
+    this.#reflector.relist();
   }
 }

@@ -134,6 +134,12 @@ export class Reflector<T> {
     return this.#lastActivityAt === undefined ? undefined : this.#options.clock.monotonic() - this.#lastActivityAt;
   }
 
+  /** Lists the collection again now, instead of resuming its watch. */
+  relist(): void {
+    this.#policy.listAgain();
+    this.#listAgain();
+  }
+
   /** Starts the reflector; a second call does nothing. */
   start(): void {
     this.#lastActivityAt ??= this.#options.clock.monotonic();
