@@ -94,6 +94,25 @@ describe('the debug endpoints of a small cluster', () => {
     expect(await ask('/debug/groups?namespace=default&name=green')).toMatchObject({ status: 404 });
   });
 
+  it("show PodGroups of Kubernetes with their API, under their namespace's name", async () => {
+    const core = await small();
+    core.nativeGroup({ name: 'red', minCount: 3 });
+    core.pod({ name: 'native-0', schedulingGroup: 'red' });
+    while ((await core.attempt()) !== undefined);
+    const ask = routesOf(core);
+    const native = { source: 'scheduling.k8s.io', namespace: 'default', name: 'red' };
+    const labeled = { source: 'scheduling.x-k8s.io', namespace: 'default', name: 'red' };
+    const ofBoth = 'namespace=default&name=red';
+    expect((await ask(`/debug/queue?${ofBoth}`)).body).toMatchObject({ entities: [labeled, native] });
+    expect((await ask('/debug/groups?name=red')).body).toMatchObject({ groups: [labeled, native] });
+    const inNamespace = (await ask('/debug/groups?namespace=default&source=scheduling.k8s.io')).body;
+    expect(inNamespace).toMatchObject({ groups: [native] });
+    expect((await ask(`/debug/groups?${ofBoth}&source=scheduling.k8s.io`)).body).toMatchObject({
+      ...native,
+      minMember: 3,
+    });
+  });
+
   it('support paging and filters, and reject unknown parameters', async () => {
     const ask = routesOf(await small());
     const first = (await ask('/debug/queue?limit=1')).body;

@@ -9,7 +9,7 @@ import type { PageRequest } from './page.ts';
 /**
  * Serves /debug/groups: the pod groups as the scheduler sees them, with member counts per state and the verdict. With
  * `?namespace=` and `?name=` it shows one group and its members, each with state and node; `limit` and `offset` then apply to
- * members. `?source=scheduling.k8s.io` selects the PodGroup of Kubernetes itself.
+ * members. `?source=scheduling.k8s.io` selects the PodGroups of Kubernetes itself.
  */
 export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
@@ -30,9 +30,14 @@ export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
       const page = await readPage(
         state.cluster.gangs(),
         request,
-        ({ key }) =>
-          (namespace === undefined || key.startsWith(`${namespace}/`)) &&
-          (name === undefined || key.endsWith(`/${name}`)),
+        ({ key }) => {
+          const group = parseGroupKey(key);
+          return (
+            (namespace === undefined || group.namespace === namespace) &&
+            (name === undefined || group.name === name) &&
+            (source === undefined || group.source === source)
+          );
+        },
         (gang) => describe(gang, scheduler.state),
       );
       return pageAnswer('groups', page, {});

@@ -33,6 +33,7 @@ export function queueRoute(scheduler: Pick<Scheduler, 'state'>, clock: Clock): R
   };
 }
 
+/** A pod has no source. */
 function identityOf({ schedulingEntity }: QueuedEntity): Pick<GroupName, 'namespace' | 'name'> & Partial<GroupName> {
   if (schedulingEntity.kind === 'gang') return parseGroupKey(schedulingEntity.gang.key);
   const { namespace, name } = schedulingEntity.pod;
