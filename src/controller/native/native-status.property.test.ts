@@ -115,7 +115,7 @@ class Story {
     expect(says || isOther).toBe(true);
   }
 
-  /** The condition has been what is derived, whoever wrote it. */
+  /** The condition was at some time equal to the derived one, written by the controller or by another component. */
   get #wasFound(): boolean {
     return textOf(this.#group.scheduled) === this.#derived;
   }
