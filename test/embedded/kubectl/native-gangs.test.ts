@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { table } from './kubectl-command.ts';
-import { listOf, podGroup } from './manifests.ts';
+import { listOf, podGroup, worker } from './manifests.ts';
 import { describeSession } from './recorded-session.ts';
 
 /** Returns a PodGroup of Kubernetes itself. */
@@ -51,6 +51,17 @@ describeSession('native-gangs', (session) => {
       '{"spec":{"schedulingPolicy":{"gang":null,"basic":{}}}}',
     ]);
     expect(stderr).toMatch(/spec\.schedulingPolicy\.basic: Invalid value: null: field is immutable/);
+  });
+
+  it('shows when a gang has started', async () => {
+    const { kubectl } = session();
+    const members = ['native-0', 'native-1', 'native-2'].map((name) => {
+      const pod = worker(name) as { readonly spec: object };
+      return { ...pod, spec: { ...pod.spec, schedulingGroup: { podGroupName: 'native' } } };
+    });
+    await kubectl.ok('create -f -', [], listOf(...members));
+    await kubectl.ok('wait podgroup/native --for=condition=PodGroupInitiallyScheduled --timeout=60s');
+    expect(await kubectl.ok('get podgroup native --no-headers')).toMatch(/^native +Gang +<none> +Scheduled /);
   });
 
   it('deletes a group', async () => {
