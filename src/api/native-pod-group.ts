@@ -72,7 +72,7 @@ interface RawNativePodGroup {
 
 /** Projects a PodGroup of any version in `nativeVersions`. Throws MalformedObjectError, which names the invalid field. */
 export function projectNativePodGroup(input: unknown): NativePodGroup {
-  const { metadata, spec, status } = input as RawNativePodGroup;
+  const { metadata, spec, status } = (input ?? {}) as RawNativePodGroup;
   const fail = (path: string, problem: string): never => {
     throw new MalformedObjectError('PodGroup', `${metadata?.namespace}/${metadata?.name}`, path, problem);
   };
@@ -88,22 +88,36 @@ export function projectNativePodGroup(input: unknown): NativePodGroup {
       `must be a whole number of at least 1, not ${JSON.stringify(minCount)}`,
     );
   }
-  const [topology] = spec?.schedulingConstraints?.topology ?? [];
-  const topologyKey = topology === undefined ? undefined : (topology.key ?? topology.level ?? '');
-  const { disruptionMode, preemptionPolicy, parentCompositePodGroupName: parent } = spec ?? {};
-  const { uid, namespace, name, resourceVersion, generation = 0, creationTimestamp } = metadata;
+  const constraints: unknown = spec?.schedulingConstraints?.topology ?? [];
+  if (!Array.isArray(constraints)) fail('spec.schedulingConstraints.topology', 'must be a list');
+  const [topology] = constraints as readonly ({ readonly key?: unknown; readonly level?: unknown } | null)[];
+  const topologyKey = topology === undefined ? undefined : (topology?.key ?? topology?.level ?? '');
+  const { disruptionMode, preemptionPolicy, parentCompositePodGroupName: parent, priority = 0 } = spec ?? {};
+  const name = (value: unknown, path: string): string | undefined => {
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'string' ? safeName(value) : fail(path, 'must be a string');
+  };
+  if (!Number.isInteger(priority)) fail('spec.priority', `must be a whole number, not ${JSON.stringify(priority)}`);
+  const { uid, namespace, resourceVersion, generation = 0, creationTimestamp } = metadata;
   return {
-    ...{ uid, namespace, name, resourceVersion, generation },
-    key: groupKeyOf(nativeGroup, namespace, name),
+    ...{ uid, namespace, name: metadata.name, resourceVersion, generation },
+    key: groupKeyOf(nativeGroup, namespace, metadata.name),
     creationTimestamp: creationTimestamp === undefined ? 0 : Date.parse(creationTimestamp),
     minCount: gang === undefined ? undefined : (minCount as number),
-    topologyKey: topologyKey === undefined ? undefined : safeName(topologyKey),
+    topologyKey: name(topologyKey, 'spec.schedulingConstraints.topology'),
     hasResourceClaims: (spec?.resourceClaims?.length ?? 0) > 0,
-    parentName: parent === undefined ? undefined : safeName(parent),
-    disruptsAll: typeof disruptionMode === 'string' ? disruptionMode === 'PodGroup' : disruptionMode?.all !== undefined,
-    priority: spec?.priority ?? 0,
+    parentName: name(parent, 'spec.parentCompositePodGroupName'),
+    disruptsAll:
+      typeof disruptionMode === 'string' ? disruptionMode === 'PodGroup' : (disruptionMode?.all ?? null) !== null,
+    priority,
     preemptionPolicy:
       preemptionPolicy === 'Never' || preemptionPolicy === 'PreemptLowerPriority' ? preemptionPolicy : undefined,
-    scheduled: status?.conditions?.find(({ type }) => type === initiallyScheduled),
+    scheduled: scheduledCondition(status?.conditions),
   };
+}
+
+function scheduledCondition(conditions: unknown): Condition | undefined {
+  if (!Array.isArray(conditions)) return undefined;
+  const list = conditions as readonly (Condition | null)[];
+  return list.find((each) => each?.type === initiallyScheduled) ?? undefined;
 }
