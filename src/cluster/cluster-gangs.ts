@@ -50,9 +50,10 @@ export class ClusterGangs {
   remove(key: string): readonly string[] {
     const gang = this.#gangs.get(key);
     if (gang === undefined) return none;
+    const wasGang = isGang(gang);
     gang.setSpec(undefined);
     if (gang.isEmpty) this.#gangs.delete(key);
-    return this.#rejoinLabeled(key);
+    return wasGang ? this.#rejoinLabeled(key) : none;
   }
 
   /** Adds the pod to its group, if it names one, or updates the state of the member. */

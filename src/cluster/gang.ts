@@ -92,8 +92,11 @@ export interface GangView {
   /** schedulerName -> number of pending members with it */
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
   /** The members, pending or on a node, that keep the group from being ready. */
-  readonly misfits: Pick<Misfits, 'size' | 'first'>;
-  /** True if the group is not ready whatever the number of its members: its spec is unsupported, or a member keeps it from being ready. */
+  readonly misfits: Pick<Misfits, 'size' | 'first' | 'get'>;
+  /**
+   * True if no member can be scheduled, whatever their number: the spec is unsupported, or a member keeps the group from being ready. A misfit in a
+   * group without a quorum keeps back only itself.
+   */
   readonly isHeldBack: boolean;
   /**
    * True once the quorum has been bound, until the group's life ends: no member is bound, stranded or succeeded any more. The group then
@@ -295,8 +298,9 @@ export class Gang implements GangView {
   }
 
   get isHeldBack(): boolean {
-    const { unsupported, waitsForGates = false } = this.spec ?? {};
-    return unsupported !== undefined || this.misfits.size > 0 || (waitsForGates && this.#counts.gated > 0);
+    const { unsupported, minMember, waitsForGates = false } = this.spec ?? {};
+    if (unsupported !== undefined || minMember === 0) return unsupported !== undefined;
+    return this.misfits.size > 0 || (waitsForGates && this.#counts.gated > 0);
   }
 
   get isEmpty(): boolean {

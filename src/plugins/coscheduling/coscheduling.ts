@@ -12,7 +12,7 @@ import { Status } from '../../framework/status.ts';
 import { ClusterCapacity } from './cluster-capacity.ts';
 import { readCoschedulingArgs } from './coscheduling-args.ts';
 import type { CoschedulingArgs } from './coscheduling-args.ts';
-import { groupAbsent, pluginName, readiness } from './readiness.ts';
+import { groupAbsent, pluginName, readiness, readinessAlone } from './readiness.ts';
 
 /** Stored in the state that all members of a gang share within one cycle. */
 interface PermitBarrier {
@@ -49,16 +49,20 @@ export class Coscheduling implements Plugin {
   preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
     const { schedulerName, cluster } = this.#handle;
     if (schedulingEntity.kind === 'gang') return readiness(schedulingEntity.gang, schedulerName);
-    const { podGroupKey } = schedulingEntity.pod;
-    const gang = podGroupKey === undefined ? undefined : cluster.gang(podGroupKey);
-    return gang?.isHeldBack === true ? readiness(gang, schedulerName) : undefined;
+    const { pod } = schedulingEntity;
+    const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
+    const mayWait = gang !== undefined && (gang.isHeldBack || gang.misfits.size > 0);
+    return mayWait ? readinessAlone(pod, gang, schedulerName) : undefined;
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.podGroupKey === undefined) return undefined;
     const gang = this.#handle.cluster.gang(pod.podGroupKey);
     if (gang?.spec === undefined) return groupAbsent(pod.podGroupKey);
-    return readiness(gang, this.#handle.schedulerName) ?? this.#barrier(state, gang, gang.spec).capacity;
+    const { schedulerName } = this.#handle;
+    const status =
+      state.group === undefined ? readinessAlone(pod, gang, schedulerName) : readiness(gang, schedulerName);
+    return status ?? this.#barrier(state, gang, gang.spec).capacity;
   }
 
   permit(state: CycleState, pod: Pod): Status | Wait | undefined {

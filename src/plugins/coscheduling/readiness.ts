@@ -1,6 +1,7 @@
 import { parseGroupKey } from '../../api/group-key.ts';
 import { isObjectName } from '../../api/object-name.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Misfit } from '../../cluster/misfits.ts';
 import { Status } from '../../framework/status.ts';
@@ -15,6 +16,8 @@ export const pluginName = 'Coscheduling';
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) return groupAbsent(gang.key);
   if (gang.spec.unsupported !== undefined) return notReady(`PodGroup ${gang.key} ${gang.spec.unsupported}`);
+  const misfit = gang.misfits.first;
+  if (misfit !== undefined) return notReady(describe(misfit, gang));
   const ours = gang.pendingBySchedulerName.get(schedulerName) ?? 0;
   if (ours < gang.pending.size) {
     const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
@@ -23,8 +26,6 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
         `set the same spec.schedulerName for all of them`,
     );
   }
-  const misfit = gang.misfits.first;
-  if (misfit !== undefined) return notReady(describe(misfit, gang));
   const { minMember, waitsForGates = false } = gang.spec;
   const available = gang.counted + gang.pending.size;
   const gated = gang.count('gated');
@@ -41,6 +42,14 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
           ? `; ${preempted} of the others ${preempted === 1 ? 'is' : 'are'} being preempted`
           : '';
   return notReady(`PodGroup ${gang.key} has ${available} of the ${minMember} members it needs to start${note}`);
+}
+
+/** Like `readiness`, for a pod that is scheduled alone: its group has started, or needs no quorum. */
+export function readinessAlone({ uid }: Pod, gang: GangView, schedulerName: string): Status | undefined {
+  const { unsupported, minMember } = gang.spec ?? {};
+  if (minMember !== 0 || unsupported !== undefined) return readiness(gang, schedulerName);
+  const misfit = gang.misfits.get(uid);
+  return misfit && notReady(describe(misfit, gang));
 }
 
 /** Returns the rejection of a pod whose PodGroup does not exist. `key`: namespace/name, as the pod names it. */

@@ -18,7 +18,7 @@ type Mode = 'together' | 'settling' | 'singly';
 /** What the router keeps on a group. */
 interface Routed {
   readonly mode: Mode;
-  /** How many schedulers its pending members name, but at least 1. If there are several, no member can be scheduled. */
+  /** How many schedulers its pending members name, but at least 1. If there are several, no member of a gang can be scheduled. */
   readonly schedulers: number;
   /** As in GangView: no member can be scheduled either. */
   readonly isHeldBack: boolean;
@@ -74,9 +74,9 @@ export class EntityRouter {
     const gang = this.#cluster.gang(key);
     const mode = this.#bars.some((isBarred) => isBarred(key)) ? 'settling' : modeOf(gang);
     const before = this.#routed.get(key);
-    const schedulers = Math.max(1, gang?.pendingBySchedulerName.size ?? 0);
+    const schedulers = gang?.spec?.minMember === 0 ? 1 : Math.max(1, gang?.pendingBySchedulerName.size ?? 0);
     const isHeldBack = gang?.isHeldBack === true;
-    const misfit = gang?.misfits.first;
+    const misfit = isHeldBack ? gang.misfits.first : undefined;
     const hasSameObstacles =
       before?.schedulers === schedulers && before.isHeldBack === isHeldBack && before.misfit === misfit;
     if (gang === undefined) this.#routed.delete(key);

@@ -189,6 +189,19 @@ describe('a basic group', () => {
     expect(await bound()).toEqual(['train-0', 'train-1', 'train-2']);
   });
 
+  it('starts its other pods if one contradicts it or names another scheduler', async () => {
+    start();
+    scheduler.setNativeGroup({ name: 'train' });
+    member(0, { priority: 7 });
+    member(1, { schedulerName: 'other' });
+    member(2);
+    expect(await bound()).toEqual(['train-2']);
+    await scheduler.expectRejected('train-0', { says: 'pod train-0 has the priority 7' });
+    scheduler.removeNativeGroup('train');
+    scheduler.setNativeGroup({ name: 'train', uid: 'other', priority: 7 });
+    expect(await bound()).toEqual(['train-0', 'train-2']);
+  });
+
   it('waits for its PodGroup', async () => {
     start();
     members(1);

@@ -311,6 +311,8 @@ function sameDemand(a: GangSpec | undefined, b: GangSpec | undefined): boolean {
     a.uid === b.uid &&
     a.minMember === b.minMember &&
     a.unsupported === b.unsupported &&
+    a.memberPriority === b.memberPriority &&
+    a.memberPreemptionPolicy === b.memberPreemptionPolicy &&
     a.scheduleTimeoutSeconds === b.scheduleTimeoutSeconds &&
     sameResources(a.minResources, b.minResources)
   );

@@ -95,7 +95,8 @@ export class NotReadyVerdicts {
     if (schedulingEntity.kind === 'gang') return { gang: schedulingEntity.gang, pods: schedulingEntity.gang.pending };
     const { pod } = schedulingEntity;
     const gang = pod.podGroupKey === undefined ? undefined : this.#cluster.gang(pod.podGroupKey);
-    if (gang?.isHeldBack !== true || !gang.pending.has(pod.uid)) return undefined;
+    if (gang?.pending.has(pod.uid) !== true) return undefined;
+    if (!gang.isHeldBack && gang.misfits.get(pod.uid) === undefined) return undefined;
     return { gang, pods: new Map([[pod.uid, pod]]) };
   }
 }
