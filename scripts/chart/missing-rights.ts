@@ -18,6 +18,11 @@ const notNamed = {
   log: 'cannot list workloads: PodGroups without members do not name those that have their label',
   effect: 'The status of a group without members does not name the workload that has its label',
 };
+const notNative = {
+  log: 'no PodGroups of scheduling.k8s.io: Tutti may not read them: grant list and watch',
+  effect: "Pods in Kubernetes' own PodGroups wait, with a verdict that says why",
+};
+const noCondition = { ...notNative, effect: "Kubernetes' own PodGroups have no condition or an outdated one" };
 const notEvicted = { log: 'could not evict a pod', effect: 'Preemption does not work' };
 const notAsked: MissingRight = {
   log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
@@ -33,6 +38,10 @@ const notTaken = { effect: 'No process becomes the leader, so Tutti schedules an
 export const missingRights: Readonly<Record<string, MissingRight>> = {
   'list podgroups.scheduling.x-k8s.io': notListed,
   'watch podgroups.scheduling.x-k8s.io': notWatched,
+  'list podgroups.scheduling.k8s.io': notNative,
+  'watch podgroups.scheduling.k8s.io': notNative,
+  'tutti-controller: list podgroups.scheduling.k8s.io': noCondition,
+  'tutti-controller: watch podgroups.scheduling.k8s.io': noCondition,
   'list nodes': notListed,
   'watch nodes': notWatched,
   'list pods': notListed,
@@ -99,6 +108,9 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
     effect: 'Groups have no status or an outdated one',
+  },
+  'patch podgroups.scheduling.k8s.io/status': {
+    effect: "Kubernetes' own PodGroups have no condition or an outdated one",
   },
 };
 

@@ -12,9 +12,12 @@ interface Manifest {
 /** Labels and annotations for Helm, which would be wrong on objects that kubectl applies. */
 const helmKeys = ['helm.sh/chart', 'helm.sh/resource-policy', 'app.kubernetes.io/managed-by'];
 
-/** Renders the chart with its defaults for users without Helm: the release tutti in the namespace tutti-system, including the Namespace. */
+/** The values of the plain manifests. Nothing can look up what their API server serves, and a permission for an absent kind does no harm. */
+export const plainValues = { nativePodGroups: { writeStatus: true } };
+
+/** Renders the chart with these values for users without Helm: the release tutti in the namespace tutti-system, including the Namespace. */
 export async function plainManifests(): Promise<string> {
-  const objects = parseAllDocuments(await renderChart({ values: { tests: { enabled: false } } }))
+  const objects = parseAllDocuments(await renderChart({ values: { ...plainValues, tests: { enabled: false } } }))
     .map((document) => document.toJSON() as Manifest | null)
     .filter((object) => object !== null)
     .map(withoutHelm);

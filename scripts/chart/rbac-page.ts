@@ -81,6 +81,7 @@ export async function rbacPage(): Promise<string> {
   };
   const extender = await added({ config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] } });
   const reservations = await added({ reservations: { enabled: true } });
+  const native = await added({ nativePodGroups: { writeStatus: true } });
   const stock = readRules(await renderChart({ values: { rbac: { stockRoles: true } } }));
   return `<!-- Made by scripts/generate-chart.ts from the rules in charts/tutti; do not edit. -->
 # RBAC permissions
@@ -120,6 +121,9 @@ The Role for the Lease stays the same.
 The ServiceAccount of the controller has this ClusterRole:
 
 ${table(of('controller'))}
+With \`nativePodGroups.writeStatus=true\`, and by default if the API server serves these PodGroups, the controller has these rules too:
+
+${table(native)}
 Unless \`controller.leaderElect\` is false, the controller has this Role in the namespace of the release:
 
 ${table(of('controller-lease'))}

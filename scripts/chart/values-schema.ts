@@ -242,6 +242,7 @@ export function valuesSchema(): JsonSchema {
         properties: { name: { type: 'string', minLength: 1 }, args: {} },
       },
     },
+    nativePodGroups: strict({ writeStatus: { enum: ['auto', true, false] } }),
     scheduler: strict({ name: optionalName, ...component }, optionalOfComponent),
     controller: strict(
       {

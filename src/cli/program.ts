@@ -307,10 +307,10 @@ function controllerCommand(): Command {
     .option('--workers <number>', 'Number of PodGroups to reconcile at the same time.', wholeNumber(1, 1_000), 4)
     .option(
       '--scheduler-name <name>',
-      'A spec.schedulerName of Tutti. The controller writes the condition of a PodGroup of scheduling.k8s.io if each of its pods has one. Can be repeated. (default: tutti)',
+      'Write the condition of PodGroups of scheduling.k8s.io whose pods have this spec.schedulerName. Can be repeated. (default: tutti)',
       schedulerName,
     )
-    .option('--no-native-pod-groups', 'Do not watch PodGroups of scheduling.k8s.io, and do not write their condition.')
+    .option('--no-native-pod-groups', 'Do not watch PodGroups of scheduling.k8s.io, and write no condition of theirs.')
     .addOption(maxRepairGraceOption('scheduler'));
   withLeaderElection(command, controllerLease);
   return withServerOptions(command, 'controller');

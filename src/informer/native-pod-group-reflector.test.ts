@@ -194,7 +194,7 @@ it('treats a missing permission like an absent API, and says so', async () => {
   await pass(60);
   await reflector.synced();
   expect(lines()).toEqual([
-    'info no PodGroups of scheduling.k8s.io: Tutti may not read them: grant get, list and watch',
+    'info no PodGroups of scheduling.k8s.io: Tutti may not read them: grant list and watch',
   ]);
   server.isForbidden = false;
   await pass(60);

@@ -127,7 +127,7 @@ export class NativePodGroupReflector<T> {
   #onProblem(problem: ReflectorProblem): void {
     const { error } = problem;
     if (error instanceof NotFoundError) this.#discovery ??= this.#discover();
-    else if (error instanceof ForbiddenError) this.#setAbsent('may not read them: grant get, list and watch');
+    else if (error instanceof ForbiddenError) this.#setAbsent('may not read them: grant list and watch');
     else logReflectorProblem(this.#options.logger, problem);
   }
 

@@ -32,7 +32,7 @@ function accountOf({ role }: Right): string {
 }
 
 describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-apiserver with RBAC', () => {
-  const real = planeForSuite(programs, { audited: true });
+  const real = planeForSuite(programs, { audited: true, featureGates: ['GenericWorkload'] });
   let audit: ApiAudit;
   const installed: InstalledRights[] = [];
 

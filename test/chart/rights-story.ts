@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { nativePodGroupPath, projectNativePodGroup } from '../../src/api/native-pod-group.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
 import { runController } from '../../src/compose/controller.ts';
@@ -20,7 +21,7 @@ import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { expectBound, nodeOf } from '../expect/expect-bound.ts';
 import { poll } from '../planes/poll.ts';
 import { freePorts } from '../planes/real/ports.ts';
-import { schedulerName } from '../scenarios/pod-manifest.ts';
+import { podManifest, schedulerName } from '../scenarios/pod-manifest.ts';
 import type { PodSpec } from '../scenarios/pod-manifest.ts';
 import { Stage } from '../scenarios/stage.ts';
 import { VolumeStore } from '../scenarios/volume-store.ts';
@@ -36,6 +37,7 @@ export function allRights(namespace: string): object {
     metrics: { readers: [{ name: 'reader', namespace }] },
     config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] },
     reservations: { enabled: true },
+    nativePodGroups: { writeStatus: true },
   };
 }
 
@@ -43,7 +45,7 @@ export function allRights(namespace: string): object {
  * A scenario in which Tutti needs every permission that the chart grants its two ServiceAccounts. There are two schedulers and two
  * controllers, one of each on standby. Pods use existing and provisioned volumes. One gang has a Binding whose response is lost. The
  * scheduler retries one that never fits, and an extender binds another one. One group lacks members, because a pod has another key than the
- * label. One pod preempts others. The scheduler releases a group that it cannot complete. A client reads the metrics.
+ * label. One gang is a PodGroup of Kubernetes itself. One pod preempts others. The scheduler releases a group that it cannot complete. A client reads the metrics.
  */
 export class RightsStory {
   readonly #rights: InstalledRights;
@@ -92,10 +94,21 @@ export class RightsStory {
   /** Returns what has not happened yet; undefined when everything has. */
   async missing(): Promise<string | undefined> {
     const { record, namespace } = this.#stage;
-    const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy', 'stored', 'made'];
+    const members = [
+      'whole-0',
+      'whole-1',
+      'extended-0',
+      'extended-1',
+      'greedy',
+      'stored',
+      'made',
+      'native-0',
+      'native-1',
+    ];
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
+    if (!(await this.#isNativeScheduled())) return 'the native group has no condition';
     if (record.pods.current.has(`${namespace}/partial-0`))
       return 'the scheduler has not released the group that it cannot complete';
     const statuses = await this.ask('/metrics');
@@ -142,6 +155,7 @@ export class RightsStory {
     await stage.createPod('modest', { cpu: 1, nodeName: full! });
     await this.#start();
     await this.#createGang('whole', { cpu: 1, ...on(wide!) });
+    await this.#createNativeGang(on(wide!));
     await this.#createVolumes(wide!);
     await this.#createGang('stuck', { cpu: 3, ...on(changing!) });
     await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
@@ -166,6 +180,20 @@ export class RightsStory {
   async #createGang(name: string, spec: PodSpec): Promise<string[]> {
     await this.#stage.createGroup(name, { minMember: 2 });
     return this.#stage.createPods(name, 2, { ...spec, group: name });
+  }
+
+  /** Creates a gang with a PodGroup of Kubernetes itself. */
+  async #createNativeGang(where: object): Promise<void> {
+    const { client, namespace } = this.#stage;
+    await client.create(`/apis/scheduling.k8s.io/v1beta1/namespaces/${namespace}/podgroups`, {
+      metadata: { name: 'native', namespace },
+      spec: { schedulingPolicy: { gang: { minCount: 2 } } },
+    });
+    for (const name of ['native-0', 'native-1']) {
+      const pod = podManifest(name, namespace, { cpu: '100m', ...where }) as { readonly spec: object };
+      const spec = { ...pod.spec, schedulingGroup: { podGroupName: 'native' } };
+      await client.create(`/api/v1/namespaces/${namespace}/pods`, { ...pod, spec });
+    }
   }
 
   async #start(): Promise<void> {
@@ -247,6 +275,12 @@ export class RightsStory {
   async #phaseOf(name: string): Promise<string | undefined> {
     const path = podGroupPath(this.#stage.namespace, name);
     return (await this.#stage.client.get<{ readonly status?: { readonly phase?: string } }>(path)).status?.phase;
+  }
+
+  async #isNativeScheduled(): Promise<boolean> {
+    const { client, namespace } = this.#stage;
+    const group = projectNativePodGroup(await client.get(nativePodGroupPath('v1beta1', namespace, 'native')));
+    return group.scheduled?.status === 'True';
   }
 
   async #deleteLease(name: string): Promise<void> {

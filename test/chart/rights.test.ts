@@ -16,6 +16,7 @@ describe('docs/rbac.md', () => {
         metrics: { readers: [{ name: 'a', namespace: 'b' }] },
         config: { extenders: [{ urlPrefix: 'http://x', bindVerb: 'bind' }] },
         reservations: { enabled: true },
+        nativePodGroups: { writeStatus: true },
       },
     ],
   ])('has each rule of the chart with %s, and its purpose', async (_, values) => {

@@ -186,6 +186,10 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   'reservations.reserveAfterSeconds': { value: 0, beside: reserving, changes: newFile },
   'reservations.drainAfterSeconds': { value: 1_000_000, beside: reserving, changes: newFile },
   'reservations.overrunPenaltySeconds': { value: 0, beside: reserving, changes: newFile },
+  'nativePodGroups.writeStatus': {
+    value: true,
+    changes: [arg('controller'), /^ClusterRole\/tutti:tutti-system:controller\.rules/],
+  },
   'scheduler.name': { value: 'gang', changes: [...newFile, testPod('containers\\.0\\.args\\.')] },
   ...effectsOfComponent('scheduler'),
   'controller.enabled': { value: false, changes: [/\/(tutti:tutti-system:|tutti-)controller[a-z-]*$/] },

@@ -5,7 +5,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readValues } from '../../scripts/chart/values-page.ts';
 import { chartFolder } from '../planes/helm.ts';
 import { deployment, differences, idOf, rendered, schedulerFile, theObject } from './rendered-chart.ts';
-import type { ChartObject } from './rendered-chart.ts';
+import type { ChartObject, RenderOptions } from './rendered-chart.ts';
+import { rightsOf } from './right.ts';
+import type { RoleObject } from './right.ts';
 import { notRendered, valueEffects } from './value-effects.ts';
 
 function nested(path: string, value: unknown): object {
@@ -112,6 +114,36 @@ describe('The names of a release', () => {
     const known = new Set(one.map(key));
     return two.map(key).filter((id) => known.has(id));
   }
+});
+
+describe('The status of Kubernetes’ own PodGroups', () => {
+  const served = { apiVersions: ['scheduling.k8s.io/v1beta1/PodGroup'] };
+  const flags = /^--(scheduler-name=|no-native-pod-groups)/;
+
+  /** Returns whether the controller may write it, and its flags about it. */
+  async function inChart(values: object, options: RenderOptions): Promise<readonly [boolean, readonly string[]]> {
+    const objects = await rendered(values, options);
+    const role = theObject<RoleObject>(objects, 'ClusterRole/tutti:tutti-system:controller');
+    const rights = rightsOf(role).filter(({ group }) => group === 'scheduling.k8s.io');
+    expect([0, 3]).toContain(rights.length);
+    const { args } = deployment(objects, 'controller').spec.template.spec.containers[0]!;
+    return [rights.length > 0, args.filter((arg) => flags.test(arg))];
+  }
+
+  test.each<readonly [string, object, RenderOptions, readonly string[] | undefined]>([
+    ['an API server without them', {}, {}, undefined],
+    ['an API server with them', {}, served, ['tutti']],
+    ['an older version of them', {}, { apiVersions: ['scheduling.k8s.io/v1alpha2/PodGroup'] }, ['tutti']],
+    ['a version without them', {}, { apiVersions: ['scheduling.k8s.io/v1alpha1/Workload'] }, undefined],
+    ['false', { nativePodGroups: { writeStatus: false } }, served, undefined],
+    ['true', { nativePodGroups: { writeStatus: true } }, {}, ['tutti']],
+    ['a name', { scheduler: { name: 'gang' } }, served, ['gang']],
+    ['profiles', { config: { profiles: [{ schedulerName: 'a' }, {}] } }, served, ['a', 'default-scheduler']],
+  ])('with %s', async (_, values, options, names) => {
+    const podSchedulerName = 'other';
+    const given = names?.map((name) => `--scheduler-name=${name}`) ?? ['--no-native-pod-groups'];
+    expect(await inChart({ ...values, podSchedulerName }, options)).toEqual([names !== undefined, given]);
+  });
 });
 
 describe('The scheduler’s pods are recreated', () => {

@@ -53,6 +53,16 @@
 {{- toYaml (pick $lease "resourceName" "resourceNamespace") -}}
 {{- end -}}
 
+{{/* "true" if the controller writes the status of Kubernetes' own PodGroups; otherwise empty. */}}
+{{- define "tutti.writesNativeStatus" -}}
+{{- $given := toString .Values.nativePodGroups.writeStatus -}}
+{{- $isServed := false -}}
+{{- range list "v1beta1" "v1alpha3" "v1alpha2" -}}
+{{- if $.Capabilities.APIVersions.Has (printf "scheduling.k8s.io/%s/PodGroup" .) -}}{{- $isServed = true -}}{{- end -}}
+{{- end -}}
+{{- if or (eq $given "true") (and (eq $given "auto") $isServed) -}}true{{- end -}}
+{{- end -}}
+
 {{/* "true" if an extender binds pods, so that the scheduler has to set its annotations itself; otherwise empty. */}}
 {{- define "tutti.extenderBinds" -}}
 {{- range .Values.config.extenders -}}
