@@ -12,7 +12,7 @@ import { predictedStartOf } from './predicted-start.ts';
 import { RecordInterner } from './record-interner.ts';
 import { cutText, safeName } from '../base/safe-text.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
-import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf, preemptionReason } from './pod.ts';
+import { boundSinceOf, conditionTextsOf, plannedGroupUidOf, plannedQuorumOf, preemptionReason } from './pod.ts';
 import type {
   ControllerReference,
   HostPort,
@@ -28,12 +28,6 @@ import type {
 } from './pod.ts';
 
 type RawOwner = NonNullable<RawPod['metadata']['ownerReferences']>[number];
-
-/** Returns the transition time only for bound pods, because nothing reads it for others. */
-function sinceOf(condition: { readonly status: string; readonly lastTransitionTime?: string }): { since?: number } {
-  const since = condition.status === 'True' ? Date.parse(condition.lastTransitionTime ?? '') : NaN;
-  return Number.isNaN(since) ? {} : { since };
-}
 
 /** kube-scheduler's message, and ours, begins with the name of the scheduler. */
 function preemptionMarkOf(condition: RawCondition): PreemptionMark | undefined {
@@ -115,7 +109,7 @@ export class PodProjector {
       schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
       podScheduled: scheduled && {
         ...conditionTextsOf(scheduled),
-        ...(group !== undefined && sinceOf(scheduled)),
+        ...(group !== undefined && boundSinceOf(scheduled)),
       },
       predictedStart: spec.nodeName === undefined ? predictedStartOf(status?.conditions) : undefined,
       plannedGroupUid: plannedGroupUidOf(metadata.annotations),

@@ -205,6 +205,12 @@ export function conditionTextsOf({ status, reason = '', message = '' }: RawCondi
   return { status, reason: safeName(reason), message: cutText(message, maxMessageLength + 1) };
 }
 
+/** Returns the transition time of a PodScheduled condition that is True, because nothing reads it for others. */
+export function boundSinceOf({ status, lastTransitionTime = '' }: RawCondition): { since?: number } {
+  const since = status === 'True' ? Date.parse(lastTransitionTime) : NaN;
+  return Number.isNaN(since) ? {} : { since };
+}
+
 /** Returns the quorum annotation, or undefined for a pod that was bound alone or by another scheduler. */
 export function plannedQuorumOf(annotations: Readonly<Record<string, string>> | undefined): number | undefined {
   const quorum = Number(annotations?.[planAnnotations.quorum]);

@@ -2,7 +2,7 @@ import { MalformedObjectError } from '../api/malformed-object-error.ts';
 import { safeMessage, safeName } from '../base/safe-text.ts';
 import { lookAlikesOf, nativeGroupKeyOf, podGroupNameOf } from '../api/pod-group-membership.ts';
 import type { LookAlike } from '../api/pod-group-membership.ts';
-import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
+import { boundSinceOf, conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 import { predictedStartOf, sameStart } from '../api/predicted-start.ts';
 import type { PredictedStart } from '../api/verdict.ts';
@@ -68,7 +68,7 @@ export function projectMemberPod(input: unknown): MemberPod {
   const controller = lookAlikes.length === 0 ? undefined : ownerReferences?.find((owner) => owner.controller === true);
   const conditionOf = (type: string): PodScheduledCondition | undefined => {
     const condition = status?.conditions?.find((candidate) => candidate.type === type);
-    return condition && conditionTextsOf(condition);
+    return condition && { ...conditionTextsOf(condition), ...(type === 'PodScheduled' && boundSinceOf(condition)) };
   };
   const disruption = isMember ? conditionOf('DisruptionTarget') : undefined;
   return {

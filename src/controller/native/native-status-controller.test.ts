@@ -80,6 +80,13 @@ describe('The condition PodGroupInitiallyScheduled', () => {
     expect(api.writes[2]!.condition).toMatchObject({ status: 'True', lastTransitionTime: '2026-06-01T00:01:00Z' });
   });
 
+  it('is True from no earlier than the last Binding, whatever the clock of the controller says', async () => {
+    const lastTransitionTime = '2026-06-01T00:00:09Z';
+    setAll({ ...bound, conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime }] });
+    await api.pass();
+    expect(api.writes[0]!.condition).toMatchObject({ status: 'True', lastTransitionTime });
+  });
+
   it('stays when the members only wait again', async () => {
     setAll(rejected('full'));
     await api.pass();

@@ -149,9 +149,12 @@ export class NativeStatusController {
     if (group === undefined) return 'gone';
     const { uid, scheduled: present } = group;
     if (present?.status === 'True') return 'unchanged';
-    const derived = deriveInitiallyScheduled(group, [...lookup.membersOf(key)], schedulerNames);
+    const pods = [...lookup.membersOf(key)];
+    const derived = deriveInitiallyScheduled(group, pods, schedulerNames);
     if (derived === undefined) return 'unchanged';
-    const [condition] = mergeConditions(present === undefined ? [] : [present], [derived], clock.now());
+    // The scheduler takes True as proof for members that were bound by then. The API server, whose clock may be ahead, dates the Bindings.
+    const at = pods.reduce((latest, { podScheduled }) => Math.max(latest, podScheduled?.since ?? 0), clock.now());
+    const [condition] = mergeConditions(present === undefined ? [] : [present], [derived], at);
     const settled = this.#settled.get(key);
     if (settled?.uid === uid && isSame(settled.condition, condition!)) return 'unchanged';
     const isWritten = present !== undefined && isSame(present, condition!);
