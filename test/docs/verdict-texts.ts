@@ -30,6 +30,7 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
 const describing = [
   ...['describeRejection', 'describeDiagnosis', 'describeUnavailable'],
   ...['waitingFor', 'gaveUpOn', 'couldNotEvict', 'reservedFor', 'waitsBehind'],
+  ...['describeMisfit', 'describeUnsupported', 'describeAbsence'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** Functions that volume plugins call with the text of a Status. */

@@ -15,9 +15,9 @@ export const pluginName = 'Coscheduling';
  */
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) return groupAbsent(gang.key);
-  if (gang.spec.unsupported !== undefined) return notReady(`PodGroup ${gang.key} ${gang.spec.unsupported}`);
+  if (gang.spec.unsupported !== undefined) return notReady(gang.spec.unsupported);
   const misfit = gang.misfits.first;
-  if (misfit !== undefined) return notReady(describe(misfit, gang));
+  if (misfit !== undefined) return notReady(describeMisfit(misfit, gang));
   const ours = gang.pendingBySchedulerName.get(schedulerName) ?? 0;
   if (ours < gang.pending.size) {
     const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
@@ -49,7 +49,7 @@ export function readinessAlone({ uid }: Pod, gang: GangView, schedulerName: stri
   const { unsupported, minMember } = gang.spec ?? {};
   if (minMember !== 0 || unsupported !== undefined) return readiness(gang, schedulerName);
   const misfit = gang.misfits.get(uid);
-  return misfit && notReady(describe(misfit, gang));
+  return misfit && notReady(describeMisfit(misfit, gang));
 }
 
 /** Returns the rejection of a pod whose PodGroup does not exist. `key`: namespace/name, as the pod names it. */
@@ -66,7 +66,7 @@ export function groupAbsent(key: string): Status {
 }
 
 /** Tells nothing of other misfits, so that it stays true while they come and go. */
-function describe(misfit: Misfit, { key: group, members }: GangView): string {
+function describeMisfit(misfit: Misfit, { key: group, members }: GangView): string {
   const { name: pod, priority } = members.get(misfit.uid)!;
   switch (misfit.kind) {
     case 'otherGang':

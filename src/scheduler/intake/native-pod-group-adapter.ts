@@ -23,7 +23,7 @@ export function nativeGangSpecOf(group: NativePodGroup, maxRepairGraceMs = defau
     confirmsStart: scheduled !== undefined,
     releases: true,
     repairGraceMs: repairGraceMsOf({ repairGraceSeconds: defaultRepairGraceSeconds }, maxRepairGraceMs),
-    unsupported: unsupportedIn(group),
+    unsupported: describeUnsupported(group),
     ...(minCount !== undefined && { waitsForGates: true as const }),
     ...(group.disruptsAll && { evictedWhole: true as const }),
     memberPriority: group.priority,
@@ -33,18 +33,31 @@ export function nativeGangSpecOf(group: NativePodGroup, maxRepairGraceMs = defau
 
 /** Returns the spec of a group that the API server no longer serves. */
 export function withoutApi(spec: GangSpec): GangSpec {
-  return { ...spec, unsupported: 'cannot be read: the API server does not serve PodGroups of scheduling.k8s.io now' };
+  return { ...spec, unsupported: describeAbsence(spec.key) };
 }
 
-function unsupportedIn({ topologyKey, hasResourceClaims, parentName }: NativePodGroup): string | undefined {
+function describeAbsence(key: string): string {
+  return `PodGroup ${key} cannot be read, because the API server does not serve PodGroups of scheduling.k8s.io now`;
+}
+
+function describeUnsupported({ key, topologyKey, hasResourceClaims, parentName }: NativePodGroup): string | undefined {
   if (parentName !== undefined) {
-    return `belongs to CompositePodGroup ${parentName}, which Tutti does not support yet: create it without spec.parentCompositePodGroupName`;
+    return (
+      `PodGroup ${key} belongs to CompositePodGroup ${parentName}, which Tutti does not support yet: ` +
+      'create it without spec.parentCompositePodGroupName'
+    );
   }
   if (topologyKey !== undefined) {
-    return `asks for one domain of ${topologyKey}, which Tutti does not support yet: create it without spec.schedulingConstraints`;
+    return (
+      `PodGroup ${key} asks for one domain of ${topologyKey}, which Tutti does not support yet: ` +
+      'create it without spec.schedulingConstraints'
+    );
   }
   if (hasResourceClaims) {
-    return 'shares ResourceClaims among its pods, which Tutti does not support yet: create it without spec.resourceClaims';
+    return (
+      `PodGroup ${key} shares ResourceClaims among its pods, which Tutti does not support yet: ` +
+      'create it without spec.resourceClaims'
+    );
   }
   return undefined;
 }
