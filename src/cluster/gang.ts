@@ -368,6 +368,13 @@ export class Gang implements GangView {
     return this.#states.get(uid);
   }
 
+  /** The members in this state. Takes no time for the others. */
+  get stranded(): readonly Pod[] {
+    return [...this.#stranded]
+      .filter((uid) => this.#states.get(uid) === 'stranded')
+      .map((uid) => this.members.get(uid)!);
+  }
+
   /** Puts a member in another state than its pod's, or back in its previous one. Neither state may be `pending`. */
   putInState(uid: string, state: MemberState): void {
     const before = this.#states.get(uid);

@@ -230,3 +230,28 @@ describe('routeAll', () => {
     expect(q.popAll()).toEqual(['pod/important', 'gang/default/red']);
   });
 });
+
+it.each(['red', undefined])('wakes no member that is queued alone when siblings are stranded: PodGroup %s', (group) => {
+  const core = new Queueing({ plugins: defaultPlugins });
+  for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
+  core.group({ name: 'red', minMember: 1 });
+  core.nativeGroup({ name: 'basic' });
+  const membership = group === undefined ? { schedulingGroup: 'basic' } : { group };
+  core.pod({ name: 'bound', cpu: 1, nodeName: 'a', ...membership });
+  core.pod({ name: 'waits', cpu: 2, ...membership });
+  while (core.harness.core.attempt() !== undefined);
+  expect(core.states()).toEqual({ 'pod/waits': 'unschedulable' });
+  core.removeNode('a');
+  expect(core.states()).toEqual({ 'pod/waits': 'unschedulable' });
+});
+
+it('wakes no member of a labeled group when the basic group in its spec comes or goes', () => {
+  const core = new Queueing({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 1 });
+  core.group({ name: 'red', minMember: 1 });
+  core.pod({ name: 'waits', cpu: 2, group: 'red', schedulingGroup: 'basic' });
+  while (core.harness.core.attempt() !== undefined);
+  core.nativeGroup({ name: 'basic' });
+  core.removeGroup('scheduling.k8s.io/default/basic');
+  expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+});

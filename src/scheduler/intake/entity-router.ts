@@ -69,10 +69,17 @@ export class EntityRouter {
     if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, asksElse, pod);
   }
 
+  /** Members were stranded, or no longer are. */
+  strandedChanged(key: string, event: string, since: number): void {
+    // Members that are queued as pods do not depend on the others.
+    const isSingly = this.#routed.get(key)?.mode === 'singly' && this.#modeOf(key) === 'singly';
+    if (!isSingly) this.groupChanged(key, event, since, true);
+  }
+
   /** The group or one of its members was added, changed or deleted. */
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
-    const mode = this.#bars.some((isBarred) => isBarred(key)) ? 'settling' : modeOf(gang);
+    const mode = this.#modeOf(key);
     const before = this.#routed.get(key);
     const schedulers = gang?.spec?.minMember === 0 ? 1 : Math.max(1, gang?.pendingBySchedulerName.size ?? 0);
     const isHeldBack = gang?.isHeldBack === true;
@@ -98,6 +105,10 @@ export class EntityRouter {
     if (gang !== undefined && mode === 'together' && this.#hasWork(gang) && !this.#holds.some((isHeld) => isHeld(key)))
       this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
     else this.#queue.remove(gangEntityKey(key));
+  }
+
+  #modeOf(key: string): Mode {
+    return this.#bars.some((isBarred) => isBarred(key)) ? 'settling' : modeOf(this.#cluster.gang(key));
   }
 
   #hasWork(gang: GangView): boolean {

@@ -68,7 +68,7 @@ export class WatchHandlers {
 
   readonly nodes: InformerHandler<Node> = {
     onAdd: (node) => {
-      this.#rerouteGroups(this.#cluster.setNode(node), 'NodeAdd');
+      this.#groupsStranded(this.#cluster.setNode(node), 'NodeAdd');
       this.#notify({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
@@ -77,12 +77,12 @@ export class WatchHandlers {
         if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
         return;
       }
-      this.#rerouteGroups(this.#cluster.setNode(node), 'NodeUpdate');
+      this.#groupsStranded(this.#cluster.setNode(node), 'NodeUpdate');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#notify({ resource: 'Node', action: 'Update', old, new: node });
     },
     onDelete: (node) => {
-      this.#rerouteGroups(this.#cluster.removeNode(node.name), 'NodeDelete');
+      this.#groupsStranded(this.#cluster.removeNode(node.name), 'NodeDelete');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#notify({ resource: 'Node', action: 'Delete', old: node });
     },
@@ -261,7 +261,16 @@ export class WatchHandlers {
     this.#options.groupSeen(spec.key);
   }
 
-  /** Members of these groups are stranded, or no longer are, or the groups have started or start over. */
+  /** Members of these groups are stranded, or no longer are. */
+  #groupsStranded(keys: readonly string[], event: string): void {
+    if (!this.#options.hasSynced()) return;
+    for (const key of keys) {
+      this.#router.strandedChanged(key, event, this.#instant());
+      this.#options.groupSeen(key);
+    }
+  }
+
+  /** These groups have started or start over, or the group in spec.schedulingGroup of members has become a gang, or no longer is one. */
   #rerouteGroups(keys: readonly string[], event: string): void {
     if (!this.#options.hasSynced()) return;
     for (const key of keys) {

@@ -391,14 +391,15 @@ export class MemberLosses {
   }
 
   #reportStranded(key: string, gang: Gang | undefined): void {
-    if (gang === undefined || gang.count('stranded') === 0) {
+    // Pods that are scheduled one by one do not wait for each other's return.
+    if (gang === undefined || gang.count('stranded') === 0 || gang.spec?.minMember === 0) {
       const known = this.#records.get(key);
       if (known !== undefined) known.stranded = undefined;
       return;
     }
     const record = this.#records.of(key);
     const reported = record.stranded;
-    const stranded = [...gang.members.values()].filter(({ uid }) => gang.stateOf(uid) === 'stranded');
+    const { stranded } = gang;
     record.stranded = new Set(stranded.map(({ uid }) => uid));
     if (stranded.every(({ uid }) => reported?.has(uid) === true)) return;
     const { profiles, events, logger } = this.#options;
