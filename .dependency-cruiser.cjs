@@ -50,7 +50,9 @@ const parts = {
     ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'files'],
   ],
   'scheduler/placement': ['cache/', 'packing/', 'planning/'],
-  controller: ['work-queue/', 'files'],
+  controller: [
+    ...['work-queue/', 'member-pod.ts', 'member-tally.ts', 'pod-group-controller-metrics.ts', 'native/', 'files'],
+  ],
   plane: ['apiserver/', 'nodes/', 'workloads/'],
   'plane/apiserver': [
     ...['json.ts', 'append.ts', 'background-work.ts', 'schema/', 'patch/'],

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { initiallyScheduled } from '../../src/api/native-pod-group.ts';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPhases } from '../../src/api/pod-group.ts';
 import type { podGroupConditions, PodGroupPhase } from '../../src/api/pod-group.ts';
@@ -187,6 +188,23 @@ export async function statusPage(): Promise<string> {
     ),
     '',
     'If there is a verdict, `Scheduled` is `False` with its reason and message, unless the reason is `InvalidSpec` or `LabelMissing`.',
+    '',
+    "## Condition of Kubernetes' own PodGroups",
+    '',
+    `Into PodGroups of \`scheduling.k8s.io\`, the controller writes only the condition ${code(initiallyScheduled)}, and only if all pods of the group have the \`schedulerName\` of a profile of Tutti.`,
+    '',
+    table(
+      ['Status', 'Reason', 'Meaning'],
+      [
+        ['True', code('Scheduled'), 'The quorum was bound, or one pod of a basic group. It stays True'],
+        [
+          'False',
+          codes(['Unschedulable', 'SchedulerError']),
+          'Not yet. The message is the verdict of the unbound member with the lowest UID',
+        ],
+        ['absent', '', 'The members wait for each other, for scheduling gates or for their turn, or there are none'],
+      ],
+    ),
     '',
     '## Other status fields of PodGroups',
     '',
