@@ -117,7 +117,7 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     project: projectPodGroup,
     handler: controller.groupHandler,
   });
-  const nativeGroups: NativePodGroupReflector<NativePodGroup> = new NativePodGroupReflector({
+  const nativeGroups = new NativePodGroupReflector<NativePodGroup>({
     ...{ client, clock, random, logger },
     project: (group) => group,
     handler: nativeStatus.groupHandler,
