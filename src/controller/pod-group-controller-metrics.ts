@@ -43,6 +43,7 @@ export class PodGroupControllerMetrics {
       },
     });
   }
+
   /** Counts the result of a reconciliation. Resolves if the group is gone, and otherwise rejects as it does. */
   async observe(reconcile: () => Promise<ReconcileResult>): Promise<void> {
     let result: ReconcileResult = 'error';

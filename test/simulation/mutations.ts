@@ -454,7 +454,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'status-conflict-is-final',
     why: 'The status of a group that changed during the write is not written again.',
-    file: 'controller/pod-group-controller.ts',
+    file: 'controller/pod-group-controller-metrics.ts',
     find: "        if (error instanceof ConflictError) result = 'conflict';\n        throw error;",
     replace: "        if (error instanceof ConflictError) result = 'conflict';\n        else throw error;",
     within: 4_000,
