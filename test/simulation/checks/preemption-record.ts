@@ -1,7 +1,8 @@
 import type { StoreRecord } from '../world/record.ts';
 import { podKeyIn } from '../world/call.ts';
 import type { Call } from '../world/call.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import type { Evidence } from './evidence.ts';
+import { groupNamed, missingOf, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
@@ -69,9 +70,11 @@ export function readMark(call: Call): MarkText {
   return { for: key, isGang: kind === 'podgroup', uid: metadata.uid, isTrue: condition.status === 'True' };
 }
 
+type PreemptionEvidence = Pick<Evidence, 'record' | 'started' | 'isStartMissed'>;
+
 /** Returns the beneficiary as a view of the store shows it; undefined: it waits for no node. `isComing`: a Binding was sent for the pod. */
 function beneficiaryIn(
-  record: StoreRecord,
+  { record, started, isStartMissed }: PreemptionEvidence,
   { key, isGang }: { readonly key: string; readonly isGang: boolean },
   view: View,
   isComing: (uid: string) => boolean,
@@ -85,10 +88,10 @@ function beneficiaryIn(
   }
   const group = groupNamed(record, namespace === 'default' ? name! : key, view);
   if (group === undefined) return undefined;
-  const { bound, open } = tallyOf(group, pods);
+  const { open } = tallyOf(group, pods);
   const waiting = open.filter(({ uid }) => !isComing(uid));
   const coming = open.length - waiting.length;
-  const needed = Math.max(0, group.minMember - bound.length - coming);
+  const needed = Math.max(0, missingOf(group, pods, isStartMissed(group) ? new Set() : started) - coming);
   if (waiting.length === 0) return undefined;
   const priority = Math.min(...waiting.map((pod) => pod.priority));
   return { key, group, uid: group.uid, waiting, needed, priority };
@@ -97,6 +100,7 @@ function beneficiaryIn(
 /** Divides the marks and deletes that processes send into plans. */
 export class PreemptionRecord {
   readonly plans: PreemptionPlan[] = [];
+  readonly #evidence: PreemptionEvidence;
   readonly #record: StoreRecord;
   readonly #marksTakeMs: number;
   /** process and beneficiary -> its latest plan */
@@ -110,8 +114,9 @@ export class PreemptionRecord {
   /** Bindings that their sender has given up before it read the pod */
   readonly #withdrawn = new Set<Call>();
 
-  constructor(record: StoreRecord, isRateLimited = false) {
-    this.#record = record;
+  constructor(evidence: PreemptionEvidence, isRateLimited = false) {
+    this.#evidence = evidence;
+    this.#record = evidence.record;
     this.#marksTakeMs = isRateLimited ? limitedMarksTakeMs : marksTakeMs;
   }
 
@@ -254,7 +259,7 @@ export class PreemptionRecord {
     views: readonly View[],
   ): PreemptionPlan {
     const coming = this.comingOf(process);
-    const found = views.map((view) => beneficiaryIn(this.#record, named, view, (uid) => coming.has(uid)));
+    const found = views.map((view) => beneficiaryIn(this.#evidence, named, view, (uid) => coming.has(uid)));
     const plan: PreemptionPlan = {
       process,
       key: named.key,

@@ -238,6 +238,17 @@ describe('PreemptionChecker', () => {
     expect(withdrawn.violations).toEqual([]);
   });
 
+  it('counts the members of a beneficiary that have succeeded', () => {
+    const story = full();
+    story.pod('waits', { group: 'red', priority: 100 });
+    story.pod('done', { group: 'red', priority: 100, node: 'a' });
+    story.group('red', 2);
+    story.change('done', (pod) => (pod.status.phase = 'Succeeded'));
+    story.mark('low', 'podgroup (default/red)');
+    story.delete('low');
+    expect(story.violations).toEqual([]);
+  });
+
   it('reports a delete before the last mark, and one without a mark', () => {
     const story = full({ low: ['low', 'slow'] });
     story.mark('low');

@@ -67,7 +67,7 @@ export class PreemptionChecker implements Checker {
     this.#obstacles = obstacles;
     this.#isUnclear = isUnclear;
     this.#areClocksWrong = areClocksWrong;
-    this.#plans = new PreemptionRecord(evidence.record, isUnclear !== undefined);
+    this.#plans = new PreemptionRecord(evidence, isUnclear !== undefined);
     const plans = this.#plans;
     this.tally = new PreemptionTally(plans);
     this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
