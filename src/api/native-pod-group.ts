@@ -12,11 +12,12 @@ export type NativeVersion = (typeof nativeVersions)[number];
 /** Type of the only condition of these PodGroups that Tutti writes. It stays True once it is. */
 export const initiallyScheduled = 'PodGroupInitiallyScheduled';
 
-/** Returns the API path of all PodGroups, or of one. Escapes the parts. */
+/** Returns the API path of all PodGroups, of a namespace's, or of one. Escapes the parts. */
 export function nativePodGroupPath(version: NativeVersion, namespace?: string, name?: string): string {
   const base = `/apis/${nativeGroup}/${version}`;
-  if (namespace === undefined || name === undefined) return `${base}/podgroups`;
-  return `${base}/namespaces/${encodeURIComponent(namespace)}/podgroups/${encodeURIComponent(name)}`;
+  if (namespace === undefined) return `${base}/podgroups`;
+  const collection = `${base}/namespaces/${encodeURIComponent(namespace)}/podgroups`;
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }
 
 /** Tutti's projection of a `scheduling.k8s.io` PodGroup. */

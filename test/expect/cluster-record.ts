@@ -1,8 +1,11 @@
+import { parseGroupKey } from '../../src/api/group-key.ts';
+import { nativePodGroupPath } from '../../src/api/native-pod-group.ts';
+import type { NativeVersion } from '../../src/api/native-pod-group.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
 import { Pulse } from './pulse.ts';
 import { Recording } from './recording.ts';
-import type { WatchedEvent, WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
+import type { WatchedEvent, WatchedNativeGroup, WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
 
 interface Waiter {
   readonly look: () => void;
@@ -18,13 +21,17 @@ export class ClusterRecord {
   readonly nodes: Recording<WatchedNode>;
   readonly events: Recording<WatchedEvent>;
   readonly pulse: Pulse;
+  readonly #client: KubeClient;
   readonly #waiters: Set<Waiter>;
+  #nativePodGroups: Recording<WatchedNativeGroup> | undefined;
 
   private constructor(
+    client: KubeClient,
     recordings: Pick<ClusterRecord, 'pods' | 'podGroups' | 'nodes' | 'events'>,
     pulse: Pulse,
     waiters: Set<Waiter>,
   ) {
+    this.#client = client;
     this.pods = recordings.pods;
     this.podGroups = recordings.podGroups;
     this.nodes = recordings.nodes;
@@ -35,16 +42,36 @@ export class ClusterRecord {
 
   static async open(client: KubeClient): Promise<ClusterRecord> {
     const waiters = new Set<Waiter>();
-    const onChange = (): void => {
-      for (const waiter of [...waiters]) waiter.look();
-    };
+    const onChange = (): void => lookAll(waiters);
     const [pods, podGroups, nodes, events] = await Promise.all([
       Recording.open<WatchedPod>(client, '/api/v1/pods', onChange),
       Recording.open<WatchedPodGroup>(client, podGroupPath(), onChange),
       Recording.open<WatchedNode>(client, '/api/v1/nodes', onChange),
       Recording.open<WatchedEvent>(client, '/api/v1/events', onChange),
     ]);
-    return new ClusterRecord({ pods, podGroups, nodes, events }, new Pulse(client), waiters);
+    return new ClusterRecord(client, { pods, podGroups, nodes, events }, new Pulse(client), waiters);
+  }
+
+  /** PodGroups of `scheduling.k8s.io`, once they are recorded. */
+  get nativePodGroups(): Recording<WatchedNativeGroup> | undefined {
+    return this.#nativePodGroups;
+  }
+
+  /** Also records the PodGroups of `scheduling.k8s.io` from now on. The server must serve this version. */
+  async recordNativeGroups(version: NativeVersion): Promise<void> {
+    this.#nativePodGroups ??= await Recording.open<WatchedNativeGroup>(
+      this.#client,
+      nativePodGroupPath(version),
+      () => lookAll(this.#waiters),
+      { mayBeAbsent: true },
+    );
+  }
+
+  /** Returns the PodGroup with this key (`groupKeyOf`) as it is now; undefined: it does not exist. */
+  podGroup(key: string): WatchedPodGroup | WatchedNativeGroup | undefined {
+    const { source, namespace, name } = parseGroupKey(key);
+    const groups = source === 'scheduling.k8s.io' ? this.#nativePodGroups : this.podGroups;
+    return groups?.current.get(`${namespace}/${name}`);
   }
 
   /**
@@ -80,12 +107,21 @@ export class ClusterRecord {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.pods, this.podGroups, this.nodes, this.events, this.pulse].map((part) => part.close()));
+    await Promise.all([...this.#recordings, this.pulse].map((part) => part.close()));
     const hole = this.#hole();
     if (hole !== undefined) throw hole;
   }
 
   #hole(): Error | undefined {
-    return [this.pods, this.podGroups, this.nodes, this.events].find(({ failure }) => failure !== undefined)?.failure;
+    return this.#recordings.find(({ failure }) => failure !== undefined)?.failure;
   }
+
+  get #recordings(): readonly Pick<Recording<WatchedNode>, 'failure' | 'close'>[] {
+    const native = this.#nativePodGroups;
+    return [this.pods, this.podGroups, this.nodes, this.events, ...(native === undefined ? [] : [native])];
+  }
+}
+
+function lookAll(waiters: ReadonlySet<Waiter>): void {
+  for (const waiter of [...waiters]) waiter.look();
 }

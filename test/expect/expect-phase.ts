@@ -33,7 +33,7 @@ export async function expectGroupCondition(
   withinMs: number = hangsMs,
 ): Promise<void> {
   await record.until(`${group} has ${JSON.stringify(expected)}`, withinMs, () => {
-    const conditions = statusOf(record, group)?.conditions ?? [];
+    const conditions = record.podGroup(group)?.status?.conditions ?? [];
     const isMet = conditions.some(
       ({ type, status, reason, message }) =>
         type === expected.type &&

@@ -1,6 +1,7 @@
 import type { VerdictReason } from '../../src/api/verdict.ts';
 import type { ClusterRecord } from './cluster-record.ts';
 import { describePods } from './expect-bound.ts';
+import { involvedKeyOf } from './watched.ts';
 import type { WatchedEvent } from './watched.ts';
 import { hangsMs } from '../planes/patience.ts';
 
@@ -37,10 +38,7 @@ export async function expectWarning(
   withinMs: number = hangsMs,
 ): Promise<void> {
   const warningsOf = (key: string): WatchedEvent[] =>
-    [...record.events.current.values()].filter(
-      ({ type, involvedObject }) =>
-        type === 'Warning' && `${involvedObject?.namespace}/${involvedObject?.name}` === key,
-    );
+    [...record.events.current.values()].filter((event) => event.type === 'Warning' && involvedKeyOf(event) === key);
   const matches = ({ reason, message = '' }: WatchedEvent): boolean =>
     reason === expected.reason && contains(message, expected.says);
   await record.until(`a Warning ${describe(expected)} for ${objects.join(', ')}`, withinMs, () => {

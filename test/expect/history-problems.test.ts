@@ -3,13 +3,13 @@ import { Builders } from '../../src/testkit/builders/builders.ts';
 import type { PodOptions } from '../../src/testkit/builders/pod.ts';
 import { historyProblems } from './history-problems.ts';
 import type { Change } from './recording.ts';
-import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
+import type { WatchedNativeGroup, WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
 
 const build = new Builders();
 
 /**
- * Returns the problems of a history with a node for two pods of one core, a group of two, and the given pod changes, each with its time in
- * milliseconds.
+ * Returns the problems of a history with a node for two pods of one core, a group of two in both APIs, a basic group, and the given pod
+ * changes, each with its time in milliseconds.
  */
 function problemsOf(pods: readonly (readonly [number, WatchedPod, Change<WatchedPod>['type']?])[]): string[] {
   const added = <T>(object: T): Change<T> => ({ at: 0, type: 'ADDED', object });
@@ -17,6 +17,11 @@ function problemsOf(pods: readonly (readonly [number, WatchedPod, Change<Watched
     {
       nodes: { changes: [added<WatchedNode>(build.node({ name: 'a', cpu: 2 }))] },
       podGroups: { changes: [added<WatchedPodGroup>(build.podGroup({ name: 'pair', minMember: 2 }))] },
+      nativePodGroups: {
+        changes: [{ name: 'pair', minCount: 2 }, { name: 'basic' }].map((group) =>
+          added(build.nativePodGroup(group) as WatchedNativeGroup),
+        ),
+      },
       pods: { changes: pods.map(([at, object, type = 'MODIFIED']) => ({ at, type, object })) },
       pulse: { workedMs: (from, to) => to - from },
     },
@@ -51,6 +56,15 @@ describe('historyProblems', () => {
       [2, member('y')],
     ]);
     expect(problems).toEqual(['PodGroup default/pair ends with 1 of 2 members bound']);
+  });
+
+  it('reports a gang of scheduling.k8s.io, but not a basic group', () => {
+    const problems = problemsOf([
+      [1, pod('x', { nodeName: 'a', schedulingGroup: 'pair' })],
+      [2, pod('y', { nodeName: 'a', schedulingGroup: 'basic' })],
+      [3, member('z')],
+    ]);
+    expect(problems).toEqual(['PodGroup scheduling.k8s.io/default/pair ends with 1 of 2 members bound']);
   });
 
   it('reports a group that was partially bound for too long, even if it is complete or gone later', () => {

@@ -1,5 +1,6 @@
 import { isAdmissionRejection } from '../../src/api/admission-rejection.ts';
-import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
+import { groupKeyOf } from '../../src/api/group-key.ts';
+import type { GroupSource } from '../../src/api/group-key.ts';
 import { defaultMinMember } from '../../src/api/pod-group.ts';
 import { isTerminal } from '../../src/api/pod.ts';
 import { PodProjector } from '../../src/api/pod-projector.ts';
@@ -10,12 +11,14 @@ import { ResourceNames } from '../../src/api/resource-names.ts';
 import type { WorkingTime } from './pulse.ts';
 import type { Change } from './recording.ts';
 import { keyOf } from './watched.ts';
-import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
+import type { WatchedNativeGroup, WatchedNode, WatchedObject, WatchedPod, WatchedPodGroup } from './watched.ts';
 
 /** A history, for example a ClusterRecord. */
 export interface History {
   readonly nodes: { readonly changes: readonly Change<WatchedNode>[] };
   readonly podGroups: { readonly changes: readonly Change<WatchedPodGroup>[] };
+  /** PodGroups of `scheduling.k8s.io`. Absent: none existed. */
+  readonly nativePodGroups?: { readonly changes: readonly Change<WatchedNativeGroup>[] } | undefined;
   readonly pods: { readonly changes: readonly Change<WatchedPod>[] };
   readonly pulse: WorkingTime;
 }
@@ -45,7 +48,16 @@ export function historyProblems(record: History, rules: HistoryRules): string[] 
   const replay = new Replay(rules, record.pulse);
   const changes = [
     ...record.nodes.changes.map((change) => ({ at: change.at, apply: () => replay.node(change) })),
-    ...record.podGroups.changes.map((change) => ({ at: change.at, apply: () => replay.podGroup(change) })),
+    ...record.podGroups.changes.map((change) => ({
+      at: change.at,
+      apply: () => replay.podGroup('scheduling.x-k8s.io', change, change.object.spec?.minMember ?? defaultMinMember),
+    })),
+    ...(record.nativePodGroups?.changes ?? []).map((change) => ({
+      at: change.at,
+      // A basic group has no quorum.
+      apply: () =>
+        replay.podGroup('scheduling.k8s.io', change, change.object.spec?.schedulingPolicy?.gang?.minCount ?? 0),
+    })),
     ...record.pods.changes.map((change) => ({ at: change.at, apply: () => replay.pod(change) })),
   ];
   changes.sort((a, b) => a.at - b.at);
@@ -77,16 +89,16 @@ class Replay {
     else this.#nodes.set(name, readResources(object.status?.allocatable));
   }
 
-  podGroup({ at, type, object }: Change<WatchedPodGroup>): void {
-    const key = keyOf(object);
+  podGroup(source: GroupSource, { at, type, object }: Change<WatchedObject>, minMember: number): void {
+    const { uid, namespace = '', name } = object.metadata;
+    const key = groupKeyOf(source, namespace, name);
     const before = this.#groups.get(key);
     if (type === 'DELETED') {
       this.#groups.delete(key);
       return;
     }
-    const { uid } = object.metadata;
     const same = before?.uid === uid ? before : { started: false, partialSince: undefined };
-    this.#groups.set(key, { ...same, uid, minMember: object.spec?.minMember ?? defaultMinMember });
+    this.#groups.set(key, { ...same, uid, minMember });
     this.#lookAtGroup(key, at);
   }
 
@@ -102,8 +114,7 @@ class Replay {
       this.#problems.add(`node ${pod.nodeName} rejected ${key}: ${status.reason}: ${status.message}`);
     }
     if (type !== 'DELETED' && pod.nodeName !== '' && before?.nodeName !== pod.nodeName) this.#lookAtNode(pod.nodeName);
-    const group = podGroupNameOf(metadata.labels, metadata.annotations);
-    if (group !== undefined) this.#lookAtGroup(`${metadata.namespace}/${group.name}`, at);
+    if (pod.podGroupKey !== undefined) this.#lookAtGroup(pod.podGroupKey, at);
   }
 
   end(): string[] {

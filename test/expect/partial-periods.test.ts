@@ -11,6 +11,14 @@ function shown(at: number, name: string, nodeName?: string, type: Change<Watched
   return { at, type, object: { metadata, spec: { nodeName } } } as unknown as Change<WatchedPod>;
 }
 
+/** The same for a member of a PodGroup of `scheduling.k8s.io`. */
+function shownNative(at: number, name: string, nodeName?: string): Change<WatchedPod> {
+  const [podGroupName] = name.split('-');
+  const metadata = { name, namespace: 'ours', uid: name, resourceVersion: '1' };
+  const spec = { nodeName, schedulingGroup: { podGroupName } };
+  return { at, type: 'MODIFIED', object: { metadata, spec } } as unknown as Change<WatchedPod>;
+}
+
 const rules = { namespace: 'ours', minMember: 2, until: 10_000 };
 
 describe('partialPeriods', () => {
@@ -21,7 +29,7 @@ describe('partialPeriods', () => {
       shown(1_500, 'red-0', 'a'),
       shown(3_000, 'red-1', 'b'),
     ];
-    expect(partialPeriods(changes, rules)).toEqual([{ group: 'red', from: 1_000, to: 3_000, most: 1 }]);
+    expect(partialPeriods(changes, rules)).toEqual([{ group: 'ours/red', from: 1_000, to: 3_000, most: 1 }]);
   });
 
   it('also ends when no member is bound any more, and may begin again', () => {
@@ -37,6 +45,14 @@ describe('partialPeriods', () => {
   it('lasts until the given end, and partialSeconds adds up all groups', () => {
     const changes = [shown(1_000, 'red-0', 'a'), shown(8_000, 'blue-0', 'a'), shown(11_000, 'blue-1', 'a')];
     expect(partialSeconds(partialPeriods(changes, rules))).toBe(9 + 2);
+  });
+
+  it('tells groups of one name in the two APIs apart', () => {
+    const changes = [shown(1_000, 'red-0', 'a'), shownNative(2_000, 'red-1', 'a'), shownNative(5_000, 'red-2', 'a')];
+    expect(partialPeriods(changes, rules)).toEqual([
+      { group: 'scheduling.k8s.io/ours/red', from: 2_000, to: 5_000, most: 1 },
+      { group: 'ours/red', from: 1_000, to: 10_000, most: 1 },
+    ]);
   });
 
   it('ignores groups of other namespaces', () => {

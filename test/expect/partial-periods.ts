@@ -1,10 +1,10 @@
-import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
+import { podGroupMembershipOf } from '../../src/api/pod-group-membership.ts';
 import type { Change } from './recording.ts';
 import type { WatchedPod } from './watched.ts';
 
 /** A period in which a group had some members bound, but fewer than it needs. Times as in Change. */
 export interface PartialPeriod {
-  /** The group's name. */
+  /** The group's key; see `groupKeyOf`. */
   readonly group: string;
   readonly from: number;
   readonly to: number;
@@ -27,7 +27,13 @@ export function partialPeriods(
   const periods: PartialPeriod[] = [];
   for (const { at, type, object } of changes) {
     const { metadata, spec } = object;
-    const group = podGroupNameOf(metadata.labels, metadata.annotations)?.name;
+    const { namespace: of, labels, annotations } = metadata;
+    const group = podGroupMembershipOf({
+      namespace: of,
+      labels,
+      annotations,
+      schedulingGroup: spec.schedulingGroup,
+    })?.key;
     if (metadata.namespace !== namespace || group === undefined || at > until) continue;
     const members = bound.get(group) ?? new Set();
     bound.set(group, members);

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nativePodGroupPath } from '../../src/api/native-pod-group.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { ApiProxy, statusAnswer } from '../planes/api-proxy.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
-import type { TestPlane } from '../planes/plane.ts';
+import type { EmbeddedPlane } from '../planes/embedded.ts';
 import { poll } from '../planes/poll.ts';
 import { Recording } from './recording.ts';
 import type { WatchedObject } from './watched.ts';
@@ -12,7 +13,7 @@ import type { WatchedObject } from './watched.ts';
 const path = '/api/v1/namespaces';
 
 describe('Recording', () => {
-  let plane: TestPlane;
+  let plane: EmbeddedPlane;
   let proxy: ApiProxy;
   let transport: HttpTransport;
   let recording: Recording<WatchedObject>;
@@ -50,6 +51,26 @@ describe('Recording', () => {
     await until('the missed changes', () => added().includes('three'));
     expect(added()).toEqual(['one', 'two', 'three']);
     expect(recording.failure).toBeUndefined();
+  });
+
+  it('continues when a collection that may be absent is served again', async () => {
+    const all = nativePodGroupPath('v1beta1');
+    const client = new KubeClient({ transport, clock: systemClock });
+    const groups = await Recording.open(client, all, () => undefined, { mayBeAbsent: true });
+    let requests = 0;
+    proxy.fault = ({ path: requested }) => {
+      if (requested.startsWith(all)) requests++;
+      return undefined;
+    };
+    plane.server.serveNativeGangs('none');
+    await until('it notices the absence', () => requests > 1);
+    plane.server.serveNativeGangs('v1beta1');
+    const group = { metadata: { name: 'late' }, spec: { schedulingPolicy: { basic: {} } } };
+    await plane.client.create(nativePodGroupPath('v1beta1', 'default'), group);
+    await until('the group is recorded', () => groups.current.has('default/late'));
+    expect(groups.changes).toHaveLength(1);
+    expect(groups.failure).toBeUndefined();
+    await groups.close();
   });
 
   it('fails once the server has forgotten its resource version', async () => {

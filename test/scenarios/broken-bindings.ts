@@ -146,7 +146,7 @@ function onBindings(fault: BindingFault): Fault {
 }
 
 /** Returns a fault for all Bindings of the n-th pod, counted from 1: the scheduler repeats a Binding without a response. */
-function onBindingsOfPods(fault: BindingFault): Fault {
+export function onBindingsOfPods(fault: BindingFault): Fault {
   const pods = new Set<string>();
   return ({ method, path }, forward) => {
     if (method !== 'POST' || !path.endsWith('/binding')) return undefined;

@@ -8,8 +8,8 @@ export interface CollectedTest {
   readonly runs: boolean;
 }
 
-const caseId = /^(?:CI|[QFRPCOtDXL])\d+(?=\s|:|$)/;
-const atStartOfString = /['"`](?:CI|[QFRPCOtDXL])\d+[\s:'"`]/;
+const caseId = /^(?:CI|NA|[QFRPCOtDXL])\d+(?=\s|:|$)/;
+const atStartOfString = /['"`](?:CI|NA|[QFRPCOtDXL])\d+[\s:'"`]/;
 
 /** Returns the id of the case that a test covers, if the test name begins with one. */
 export function caseOf(testName: string): string | undefined {

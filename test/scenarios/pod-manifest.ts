@@ -22,6 +22,8 @@ export interface PodSpec {
   readonly group?: string;
   /** The PodGroup that it names by annotation. */
   readonly groupAnnotation?: string;
+  /** The PodGroup of `scheduling.k8s.io` that it names in its spec. */
+  readonly schedulingGroup?: string;
   readonly cpu?: string | number;
   /** Bytes, when it is a number. */
   readonly memory?: string | number;
@@ -76,6 +78,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       priorityClassName: spec.priority ?? 'low',
       schedulerName: spec.schedulerName ?? schedulerName,
       restartPolicy: 'Never',
+      ...(spec.schedulingGroup !== undefined && { schedulingGroup: { podGroupName: spec.schedulingGroup } }),
       terminationGracePeriodSeconds: spec.grace ?? 0,
       ...(spec.deadline !== undefined && { activeDeadlineSeconds: spec.deadline }),
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),

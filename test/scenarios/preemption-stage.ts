@@ -10,7 +10,7 @@ import type { TransportRequest } from '../../src/client/transport.ts';
 import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { expectBound, nodeOf } from '../expect/expect-bound.ts';
 import type { WatchedPod } from '../expect/watched.ts';
-import { keyOf } from '../expect/watched.ts';
+import { involvedKeyOf, keyOf } from '../expect/watched.ts';
 import { hangsMs } from '../planes/patience.ts';
 import type { PodSpec } from './pod-manifest.ts';
 import type { Stage } from './stage.ts';
@@ -248,7 +248,7 @@ export async function expectEvent(stage: Stage, key: string, reason: string, say
 
 /** Returns the messages of these Events of the pod or group. */
 export function eventsOf({ record }: Stage, key: string, reason: string): string[] {
-  return [...record.events.current.values()].flatMap(({ reason: of, message = '', involvedObject }) =>
-    of === reason && `${involvedObject?.namespace}/${involvedObject?.name}` === key ? [message] : [],
+  return [...record.events.current.values()].flatMap((event) =>
+    event.reason === reason && involvedKeyOf(event) === key ? [event.message ?? ''] : [],
   );
 }

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { groupKeyOf, parseGroupKey } from '../../src/api/group-key.ts';
+import { nativeGroup, nativePodGroupPath, nativeVersions } from '../../src/api/native-pod-group.ts';
+import type { NativeVersion } from '../../src/api/native-pod-group.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import type { BackoffPolicy } from '../../src/base/backoff.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -22,6 +25,8 @@ import { historyProblems } from '../expect/history-problems.ts';
 import { ApiProxy } from '../planes/api-proxy.ts';
 import type { ProcessAccount, TestPlane } from '../planes/plane.ts';
 import { LogLines } from './log-lines.ts';
+import { nativeGroupManifest } from './native-group-manifest.ts';
+import type { NativeGroupSpec } from './native-group-manifest.ts';
 import { neverPreempts, podManifest, priorities, schedulerName } from './pod-manifest.ts';
 import type { PodOwner, PodSpec } from './pod-manifest.ts';
 
@@ -41,10 +46,14 @@ export class Stage {
   partialForMs = 10_000;
   /** The scenario makes nodes reject pods on purpose. */
   expectsRejections = false;
+  /** The version in which it creates PodGroups of `scheduling.k8s.io`. */
+  nativeVersion: NativeVersion = nativeVersions[0];
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
   readonly #namespaces = new Set<string>();
+  /** Keys of its PodGroups of `scheduling.k8s.io`. */
+  readonly #nativeGroups = new Set<string>();
   /** Cleanup functions; run in reverse order. */
   readonly #started: (() => Promise<void>)[] = [];
   #schedules = false;
@@ -196,14 +205,34 @@ export class Stage {
     return `${namespace}/${name}`;
   }
 
+  /** Creates a PodGroup of `scheduling.k8s.io` and returns its key, as `groupKeyOf` does. */
+  async createNativeGroup(name: string, spec: NativeGroupSpec = {}): Promise<string> {
+    const { namespace, nativeVersion } = this;
+    const key = groupKeyOf(nativeGroup, namespace, name);
+    await this.record.recordNativeGroups(nativeVersion);
+    await this.client.create(
+      nativePodGroupPath(nativeVersion, namespace),
+      nativeGroupManifest(name, nativeVersion, spec),
+    );
+    this.#nativeGroups.add(key);
+    return key;
+  }
+
   async patchGroup(key: string, patch: object): Promise<void> {
-    const [namespace, name] = key.split('/');
-    await this.client.patch(podGroupPath(namespace, name), 'merge', patch);
+    await this.client.patch(this.groupPath(key), 'merge', patch);
   }
 
   async deleteGroup(key: string): Promise<void> {
-    const [namespace, name] = key.split('/');
-    await this.client.delete(podGroupPath(namespace, name));
+    // No controller removes the finalizer that protects a group while it has pods.
+    if (this.#nativeGroups.delete(key)) await this.patchGroup(key, { metadata: { finalizers: null } });
+    await this.client.delete(this.groupPath(key));
+  }
+
+  /** Returns the API path of a group by its key. */
+  groupPath(key: string): string {
+    const { source, namespace, name } = parseGroupKey(key);
+    if (source === 'scheduling.x-k8s.io') return podGroupPath(namespace, name);
+    return nativePodGroupPath(this.nativeVersion, namespace, name);
   }
 
   /** Creates an object that acts as the controller in `PodSpec.owner`: its pods count as recreated. */
@@ -279,6 +308,7 @@ export class Stage {
     for (const end of this.#started.toReversed()) await end();
     await this.record.close();
     await Promise.all([...this.#namespaces].map((namespace) => this.#empty(namespace)));
+    for (const key of this.#nativeGroups) await unlessAbsent(this.deleteGroup(key));
     await Promise.all(this.nodes.map((name) => this.#delete(nodePath(name))));
     for (const namespace of this.#namespaces) await this.#delete(`/api/v1/namespaces/${namespace}`);
   }
@@ -330,9 +360,7 @@ export class Stage {
   }
 
   async #delete(path: string, options?: object): Promise<void> {
-    await this.client.delete(path, options).catch((error: unknown) => {
-      if (!(error instanceof NotFoundError)) throw error;
-    });
+    await unlessAbsent(this.client.delete(path, options));
   }
 }
 
@@ -348,5 +376,11 @@ function podPath(key: string): string {
 async function unlessExists(creation: Promise<unknown>): Promise<void> {
   await creation.catch((error: unknown) => {
     if (!(error instanceof AlreadyExistsError)) throw error;
+  });
+}
+
+async function unlessAbsent(change: Promise<unknown>): Promise<void> {
+  await change.catch((error: unknown) => {
+    if (!(error instanceof NotFoundError)) throw error;
   });
 }
