@@ -96,7 +96,7 @@ it('writes the condition beside those of others, and changes no other field', as
   expect(group.spec).toEqual(spec);
 });
 
-it('NA8 writes the condition in the version that the server has', async () => {
+it('writes the condition in the version that the server has', async () => {
   const client = connect('v1alpha2');
   await createGroup(client, 'v1alpha2');
   await createPods(client, 'tutti');

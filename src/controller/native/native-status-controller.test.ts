@@ -96,7 +96,7 @@ describe('The condition PodGroupInitiallyScheduled', () => {
     expect(written()).toEqual(['False full']);
   });
 
-  it('NA6 stays True whatever happens to the members, also after a restart', async () => {
+  it('stays True whatever happens to the members, also after a restart', async () => {
     setAll(bound);
     await api.pass();
     for (const change of [rejected('full'), { phase: 'Failed' }, bound] as const) {
@@ -127,7 +127,7 @@ describe('The condition PodGroupInitiallyScheduled', () => {
     expect(api.group(key)!.scheduled).toMatchObject({ status: 'True' });
   });
 
-  it('NA6 is written once although another component replaces it a thousand times', async () => {
+  it('is written once although another component replaces it a thousand times', async () => {
     setAll(rejected('full'));
     await api.pass();
     for (let i = 0; i < 1_000; i++) {
@@ -165,7 +165,7 @@ describe('The condition PodGroupInitiallyScheduled', () => {
   });
 });
 
-it('NA12 writes nothing while one pod of the group has another schedulerName', async () => {
+it('writes nothing while one pod of the group has another schedulerName', async () => {
   api.setPods(pod('red-0', bound), pod('red-1', bound), pod('red-2', { schedulerName: 'default-scheduler' }));
   await api.pass();
   expect(api.writes).toEqual([]);
