@@ -15,6 +15,7 @@ const longest: readonly string[] = [
   'test/chart/installed.test.ts',
   'test/scenarios/real-plane.test.ts',
   'test/chart/rejections.test.ts',
+  'test/scenarios/real-native-groups.test.ts',
   'test/metrics/runbooks-played.e2e.test.ts',
   'test/docs/administrators.e2e.test.ts',
   'test/embedded/conformance/real-plane.test.ts',

@@ -15,6 +15,7 @@ import { gangs } from './gangs.ts';
 import { places } from './places.ts';
 import { losses } from './losses.ts';
 import { preemption } from './preemption.ts';
+import { withoutNativeGroups } from './native-groups-api.ts';
 import { playOn } from './play.ts';
 import { volumes } from './volumes.ts';
 
@@ -25,7 +26,10 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
   let rights: InstalledRights;
 
   beforeAll(async () => {
-    rights = await InstalledRights.install(plane(), 'tutti-system', { reservations: { enabled: true } });
+    rights = await InstalledRights.install(plane(), 'tutti-system', {
+      reservations: { enabled: true },
+      nativePodGroups: { writeStatus: true },
+    });
     process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane().version}\n`);
   });
 
@@ -45,6 +49,7 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
     volumes,
     preemption,
     backfill,
+    withoutNativeGroups,
   ]) {
     playOn('real', () => rights.plane, scenarios);
   }
