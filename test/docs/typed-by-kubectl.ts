@@ -20,6 +20,7 @@ interface Table {
 interface Resource {
   readonly name: string;
   readonly singularName: string;
+  readonly shortNames?: readonly string[];
   readonly kind: string;
 }
 
@@ -76,7 +77,7 @@ export class TypedByKubectl {
 
   async #wait(what: string, condition: string): Promise<string> {
     const [type, name] = what.split('/');
-    const { path, resource, group } = await this.#find(({ singularName }) => singularName === type);
+    const { path, resource, group } = await this.#find(({ singularName, shortNames = [] }) => [singularName, ...shortNames].includes(type!));
     await poll(async () => {
       const { status } = await this.#client.get<{
         status?: { conditions?: readonly { readonly type: string; readonly status: string }[] };
@@ -88,7 +89,7 @@ export class TypedByKubectl {
   }
 
   async #get(type: string): Promise<string> {
-    const { path } = await this.#find(({ name }) => name === type);
+    const { path } = await this.#find(({ name, shortNames = [] }) => [name, ...shortNames].includes(type));
     const { text } = await this.#client.call({
       method: 'GET',
       path: `${path}?limit=500`,

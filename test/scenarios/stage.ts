@@ -48,6 +48,8 @@ export class Stage {
   expectsRejections = false;
   /** The version in which it creates PodGroups of `scheduling.k8s.io`. */
   nativeVersion: NativeVersion = nativeVersions[0];
+  /** A scheduler runs for its pods; `startScheduler` sets it. */
+  schedules = false;
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
@@ -56,7 +58,7 @@ export class Stage {
   readonly #nativeGroups = new Set<string>();
   /** Cleanup functions; run in reverse order. */
   readonly #started: (() => Promise<void>)[] = [];
-  #schedules = false;
+  #marks = 0;
 
   private constructor(plane: TestPlane, record: ClusterRecord) {
     this.plane = plane;
@@ -141,7 +143,7 @@ export class Stage {
       readonly reservations?: ReservationsConfiguration;
     } = {},
   ): Promise<RunningProcess> {
-    this.#schedules = true;
+    this.schedules = true;
     const profile = defaultProfile(schedulerName);
     const { own, reservations } = options;
     const plugins = [...profile.plugins, ...(own !== undefined ? [own] : [])].map(({ name, weight }) => {
@@ -285,13 +287,14 @@ export class Stage {
    * them, and waits until both are bound. The queue pops the second after everything that the new node made it retry.
    */
   async settle(): Promise<void> {
-    if (!this.#schedules) return;
+    if (!this.schedules) return;
+    const last = `last-${this.#marks++}`;
     const mark = { key: 'tutti-tests/last', effect: 'NoSchedule' } as const;
     const tolerations = [{ ...mark, operator: 'Exists' }];
-    const [name] = await this.addNodes({ name: 'last', allocatable: { pods: '2' }, taints: [mark] });
+    const [name] = await this.addNodes({ name: last, allocatable: { pods: '2' }, taints: [mark] });
     const nodeSelector = { 'kubernetes.io/hostname': name! };
-    for (const pod of ['last-0', 'last-1']) {
-      const key = await this.createPod(pod, { priority: 'last', tolerations, nodeSelector });
+    for (const index of [0, 1]) {
+      const key = await this.createPod(`${last}-${index}`, { priority: 'last', tolerations, nodeSelector });
       await expectBound(this.record, [key]);
     }
   }

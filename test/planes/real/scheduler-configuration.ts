@@ -9,13 +9,15 @@ export interface SchedulerSettings {
   /** Sustained API calls per second, and the burst. */
   readonly qps: number;
   readonly burst: number;
+  /** Path of the kubeconfig for its API calls. Default: the plane's. */
+  readonly kubeconfig?: string;
 }
 
 /** Writes `<name>.json`, a KubeSchedulerConfiguration. For scheduler-plugins it enables Coscheduling. */
 export async function writeSchedulerConfiguration(
   name: 'kube-scheduler' | 'scheduler-plugins-scheduler',
-  { folder, kubeconfig }: PlaneFiles,
-  { schedulerName, qps, burst }: SchedulerSettings,
+  files: PlaneFiles,
+  { schedulerName, qps, burst, kubeconfig = files.kubeconfig }: SchedulerSettings,
 ): Promise<void> {
   const gangs = { multiPoint: { enabled: [{ name: 'Coscheduling' }], disabled: [{ name: 'PrioritySort' }] } };
   const configuration = {
@@ -25,5 +27,5 @@ export async function writeSchedulerConfiguration(
     leaderElection: { leaderElect: false },
     profiles: [{ schedulerName, ...(name === 'scheduler-plugins-scheduler' && { plugins: gangs }) }],
   };
-  await writeFile(join(folder, `${name}.json`), JSON.stringify(configuration));
+  await writeFile(join(files.folder, `${name}.json`), JSON.stringify(configuration));
 }
