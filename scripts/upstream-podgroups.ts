@@ -12,7 +12,7 @@ import { schedulerName } from '../test/scenarios/pod-manifest.ts';
 import type { UpstreamCase, UpstreamTest } from '../test/scenarios/upstream-podgroup-case.ts';
 import { podGroupPreemptionTests } from '../test/scenarios/upstream-podgroup-preemption.ts';
 import { podGroupQueueingTests, queueingCasesNotHere } from '../test/scenarios/upstream-podgroup-queueing.ts';
-import { upstreamScenario } from '../test/scenarios/upstream-podgroup-stage.ts';
+import { startTutti, upstreamScenario } from '../test/scenarios/upstream-podgroup-stage.ts';
 import type { StartScheduler } from '../test/scenarios/upstream-podgroup-stage.ts';
 import { podGroupTests, podGroupTestsNotHere } from '../test/scenarios/upstream-podgroups.ts';
 
@@ -54,11 +54,7 @@ const startScheduler: Readonly<Record<Flags['scheduler'], StartScheduler>> = {
     await plane.startPeer('kube-scheduler', { schedulerName, kubeconfig, qps: 5_000, burst: 10_000 });
     stage.schedules = true;
   },
-  async tutti(stage, proxy, { surplusPreempts }) {
-    await stage.startController();
-    const args = surplusPreempts && { DefaultPreemption: { surplusPreempts } };
-    await stage.startScheduler({ through: proxy, ...(args && { args }) });
-  },
+  tutti: startTutti,
 };
 
 const results = { passed: 0, failed: 0, differs: 0, skipped: 0 };

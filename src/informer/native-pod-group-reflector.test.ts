@@ -193,9 +193,7 @@ it('treats a missing permission like an absent API, and says so', async () => {
   reflector.start();
   await pass(60);
   await reflector.synced();
-  expect(lines()).toEqual([
-    'info no PodGroups of scheduling.k8s.io: Tutti may not read them: grant list and watch',
-  ]);
+  expect(lines()).toEqual(['info no PodGroups of scheduling.k8s.io: Tutti may not read them: grant list and watch']);
   server.isForbidden = false;
   await pass(60);
   expect(reflector.version).toBe('v1beta1');

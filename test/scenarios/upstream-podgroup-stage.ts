@@ -14,6 +14,13 @@ import type { NativeGroup, UpstreamCase, UpstreamStep, UpstreamTest } from './up
 /** Starts a scheduler for the pods of the stage that reaches the server through the proxy. */
 export type StartScheduler = (stage: Stage, proxy: ApiProxy, played: UpstreamCase) => Promise<void>;
 
+/** Starts Tutti: its scheduler and its controller. */
+export const startTutti: StartScheduler = async (stage, proxy, { surplusPreempts }) => {
+  await stage.startController();
+  const args = surplusPreempts && { DefaultPreemption: { surplusPreempts } };
+  await stage.startScheduler({ through: proxy, ...(args && { args }) });
+};
+
 /** Returns a scenario that plays the case with a scheduler. */
 export function upstreamScenario(test: UpstreamTest, played: UpstreamCase, startScheduler: StartScheduler): Scenario {
   return scenario(played.name, async (stage) => {

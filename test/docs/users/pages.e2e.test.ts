@@ -15,7 +15,9 @@ const programs = await provideForSuite('the pages for users, with real controlle
 const blocks = claimBlocks('docs/tasks/users/*.md', 'console');
 const pages = [...new Set(blocks.map(({ page }) => page))];
 /** Pages whose pods are created by real controllers of Kubernetes. */
-const withRealControllers = pages.filter((page) => /\/(job|deployment|statefulset|mistakes|native-pod-groups)\.md$/.test(page));
+const withRealControllers = pages.filter((page) =>
+  /\/(job|deployment|statefulset|mistakes|native-pod-groups)\.md$/.test(page),
+);
 
 describe('DO1 pages for users on the embedded plane, with stand-ins for the operators', () => {
   play(pages, openEmbeddedPlane, false);
