@@ -268,7 +268,7 @@ export class Scheduler {
   /** While the API server does not serve the kind, its groups are held back with a verdict. */
   #nativeReflector(maxRepairGraceMs: number | undefined): NativePodGroupReflector<GangSpec> {
     const { podGroups } = this.#core.handlers;
-    const reflector: NativePodGroupReflector<GangSpec> = new NativePodGroupReflector({
+    const reflector = new NativePodGroupReflector<GangSpec>({
       ...{ client: this.#client, clock: this.#clock, random: this.#random, logger: this.#logger },
       project: (group) => nativeGangSpecOf(group, maxRepairGraceMs),
       handler: podGroups,

@@ -77,7 +77,9 @@ export class TypedByKubectl {
 
   async #wait(what: string, condition: string): Promise<string> {
     const [type, name] = what.split('/');
-    const { path, resource, group } = await this.#find(({ singularName, shortNames = [] }) => [singularName, ...shortNames].includes(type!));
+    const { path, resource, group } = await this.#find(({ singularName, shortNames = [] }) =>
+      [singularName, ...shortNames].includes(type!),
+    );
     await poll(async () => {
       const { status } = await this.#client.get<{
         status?: { conditions?: readonly { readonly type: string; readonly status: string }[] };

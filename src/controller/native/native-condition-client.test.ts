@@ -104,7 +104,7 @@ it('writes the condition in the version that the server has', async () => {
   await expect.poll(async () => (await read(client, 'v1alpha2')).status?.conditions).toHaveLength(1);
 });
 
-it('NA13 leaves groups of another scheduler as they are', async () => {
+it('leaves groups of another scheduler as they are', async () => {
   const client = connect();
   const { metadata } = await createGroup(client);
   await createPods(client, 'default-scheduler');
