@@ -151,7 +151,8 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/scheduler.ts',
     find:
       'const caughtUp = ofListed((reflector) => reflector.catchUp());\n' +
-      '      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp()), ...caughtUp]);',
+      '      const groupsCaughtUp = [withGroups(podGroups.catchUp()), nativePodGroups.catchUp()];\n' +
+      '      await Promise.all([nodes.catchUp(), pods.catchUp(), ...groupsCaughtUp, ...caughtUp]);',
     replace: '',
     within: 8_000,
   },
