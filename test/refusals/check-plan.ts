@@ -56,6 +56,7 @@ function memberOf({ kinds }: Instance, index: number, serial: number): PlainPod 
   return podOf(amounts, {
     uid: `member-${serial}`,
     group: String(index),
+    labeledAs: [String(index)],
     hostPorts: hostPort === undefined ? [] : [hostPort],
     zone,
     toleratesReserved: toleratesTaint,
@@ -72,6 +73,8 @@ function podOf(amounts: ResourceAmounts, more: Partial<PlainPod>): PlainPod {
     version: 1,
     schedulerName: '',
     group: undefined,
+    otherGroup: undefined,
+    labeledAs: [],
     node: '',
     phase: 'Pending',
     isRejected: false,

@@ -2,6 +2,7 @@ import { Dice } from './dice.ts';
 import { drawContest } from './draw-contest.ts';
 import { drawLaterStory, drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
+import { drawNatives } from './draw-native.ts';
 import { drawMarket } from './draw-tenant.ts';
 import { drawLine, drawReservations, drawRunTimes } from './draw-turns.ts';
 import type {
@@ -90,20 +91,24 @@ export function drawScenario(seed: number): Scenario {
       watchLagMs: story?.watchLagMs ?? dice.pick([0, 5, 50, 400, 1_500]),
       bookmarks: dice.chance(0.9),
     },
-    steps: [
-      ...groups.map((group, i): Step => ({ at: starts[i]!, kind: 'create-group', group })),
-      ...dice.some(0, 2, (i): Step => {
-        const at = momentIn(rush, dice);
-        return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
-      }),
-      ...(story?.steps ?? []),
-      ...(market?.steps ?? []),
-      ...(contest?.steps ?? []),
-      ...(line?.steps ?? []),
-      ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
-      ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
-      ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
-    ],
+    steps: drawNatives(
+      new Dice(mix(seed, 59)),
+      [
+        ...groups.map((group, i): Step => ({ at: starts[i]!, kind: 'create-group', group })),
+        ...dice.some(0, 2, (i): Step => {
+          const at = momentIn(rush, dice);
+          return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
+        }),
+        ...(story?.steps ?? []),
+        ...(market?.steps ?? []),
+        ...(contest?.steps ?? []),
+        ...(line?.steps ?? []),
+        ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
+        ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
+        ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
+      ],
+      isCalm,
+    ),
     faults: isCalm
       ? []
       : [
@@ -291,7 +296,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
       faults.push({
         on: 'watch',
         role,
-        resource: dice.pick(['pods', 'pods', 'nodes', 'podgroups']),
+        resource: dice.pick(['pods', 'pods', 'nodes', 'podgroups', 'nativepodgroups']),
         nth: dice.int(0, 25),
         kind: dice.pick(watchFaults),
         ms: dice.int(500, 6_000),

@@ -321,6 +321,30 @@ const later: readonly ((dice: Dice, at: number) => Story)[] = [
       watchLagMs: dice.pick([0, 50]),
     };
   },
+  /** A gang of Kubernetes itself starts over, and is only partially bound when the scheduler restarts. Its condition shows the first start. */
+  function secondLifeIsTorn(dice, at) {
+    const name = 'reborn';
+    const brief = { ...whole, endsInMs: 100 };
+    const later = at + dice.int(2_500, 4_000);
+    return {
+      node: node(2_000),
+      steps: [
+        {
+          at,
+          kind: 'create-group',
+          group: group(name, 2, [brief, brief], {
+            ...{ recreation: 'same-name', recreatesInMs: 100, native: { policy: 'gang' } },
+          }),
+        },
+        ...[0, 1].map((member): Step => ({ at: later, kind: 'delete-member', group: name, member })),
+        { at: later + 700, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, forMs: 0, stays: true },
+        { at: later + dice.int(1_200, 3_000), kind: 'crash', role: 'scheduler', downMs: 500 },
+      ],
+      faults: [1, 2, 3].map((nth) => onBinding(`${name}-1`, 'reject-403', 0, nth)),
+      needsController: true,
+      watchLagMs: 20,
+    };
+  },
   /** The pod that took the capacity of a partially bound group is terminating when the grace period of the group ends. */
   function capacityIsAboutToBeFree(dice, at) {
     const waiting = group('hopeful', 2, [whole, whole], { recreation: 'same-name', repairGraceSeconds: 3 });

@@ -1,6 +1,7 @@
 import { BoundedWorkChecker } from './checks/bounded-work.ts';
 import type { Checker, Evidence, Violation } from './checks/evidence.ts';
 import { GroupStatusChecker } from './checks/group-status.ts';
+import { NativeConditionChecker } from './checks/native-condition.ts';
 import { OneWriterChecker } from './checks/one-writer.ts';
 import { OverCommitChecker } from './checks/over-commit.ts';
 import { PartialGroupChecker } from './checks/partially-bound-gangs.ts';
@@ -152,7 +153,7 @@ export async function runScenario(
           : undefined),
     });
   checkers = [
-    new QuorumChecker(evidence, areDelayed),
+    new QuorumChecker(evidence, areDelayed, scenario.scheduler.permitMs + scenario.scheduler.preBindMs),
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence, obstacles),
@@ -163,6 +164,7 @@ export async function runScenario(
     new PartialGroupChecker(evidence, obstacles),
     new WaitingChecker(evidence, { ...obstacles, schedulerNames, forbiddenPods: scenario.forbiddenPods }),
     ...(turns === undefined ? [] : [turns]),
+    new NativeConditionChecker(evidence, { schedulerNames, hasController: scenario.hasController }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {

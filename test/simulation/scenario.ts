@@ -82,8 +82,12 @@ export interface MemberPlan {
   readonly volume?: string;
   /** The extender handles it. */
   readonly managed?: true;
-  /** Instead of the priority of its group. */
+  /** Instead of the priority of its group. A replacement in a PodGroup of Kubernetes itself has that of its group. */
   readonly priority?: number;
+  /** Name of a PodGroup of Kubernetes itself, in its spec besides the label of its group. A replacement has only the label. */
+  readonly alsoIn?: string;
+  /** It names a scheduler that does nothing. A replacement in a PodGroup of Kubernetes itself names ours. */
+  readonly isForeign?: true;
   readonly neverPreempts?: true;
   /** Its grace period, and how long it takes to terminate. */
   readonly graceSeconds?: number;
@@ -109,8 +113,21 @@ export interface TermPlan {
 /** What the owner does about a member that was deleted or has failed. */
 export type Recreation = 'never' | 'same-name' | 'new-name';
 
+/** What makes a group one of Kubernetes itself, with pods that name it in their spec. */
+export interface NativePlan {
+  /** A gang needs `minMember` members to start; the pods of a basic group start one by one. */
+  readonly policy: 'gang' | 'basic';
+  /** Preemption evicts all members or none. */
+  readonly goesWhole?: true;
+}
+
 export interface GroupPlan {
+  /** Name in steps, and of its pods. */
   readonly name: string;
+  /** Name of its PodGroup, if that is another. */
+  readonly objectName?: string;
+  /** Absent: its PodGroup is one of scheduling.x-k8s.io. */
+  readonly native?: NativePlan;
   readonly minMember: number;
   readonly members: readonly MemberPlan[];
   readonly priority: number;
@@ -151,6 +168,8 @@ export interface TenantPlan {
   readonly node: string;
   readonly milliCpu: number;
   readonly members: number;
+  /** Its PodGroups are those of Kubernetes itself. */
+  readonly isNative?: true;
 }
 
 /**
@@ -194,6 +213,7 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'pause'; readonly role: 'scheduler' | 'controller'; readonly forMs: number }
   | { readonly kind: 'clock-jump'; readonly role: 'scheduler' | 'controller'; readonly ms: number }
   | { readonly kind: 'tenant'; readonly plan: TenantPlan }
+  | { readonly kind: 'native-api-gone'; readonly forMs: number }
   | { readonly kind: 'forget-history' }
   | { readonly kind: 'end-watches' }
 );
@@ -236,7 +256,8 @@ export const watchFaults = [
 ] as const;
 export type WatchFault = (typeof watchFaults)[number];
 
-export type WatchedResource = 'pods' | 'nodes' | 'podgroups';
+/** `nativepodgroups`: the PodGroups of Kubernetes itself. */
+export type WatchedResource = 'pods' | 'nodes' | 'podgroups' | 'nativepodgroups';
 
 export type Fault =
   | {

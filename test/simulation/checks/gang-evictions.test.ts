@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { ReleaseChecker } from './gang-evictions.ts';
+import { viewAt } from './plain-group.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 const noResponse = 'no response';
@@ -118,22 +119,21 @@ class Story {
   ): readonly string[] {
     this.#commit();
     this.#now = 100_000;
-    const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
     const { scheduler = [], controller = [] } = received;
     this.#checker.sent({
       process: this.#controller,
       of: 'status',
       request: { path: '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups/red/status' },
       status: response === noResponse ? undefined : response,
-      received: controller.map(viewOf),
+      received: controller.map(viewAt),
     } as unknown as Call);
     this.#checker.sent({
       process: { name: 'one', role: 'scheduler' },
       of: 'evict',
       request: { path: '/api/v1/namespaces/default/pods/r0/eviction' },
-      begun: { at: 0, seen: viewOf(seen) },
-      views: [viewOf(seen)],
-      received: [...scheduler, seen].map(viewOf),
+      begun: { at: 0, seen: viewAt(seen) },
+      views: [viewAt(seen)],
+      received: [...scheduler, seen].map(viewAt),
     } as unknown as Call);
     return this.violations;
   }

@@ -14,9 +14,10 @@ import {
   takenCapacity,
   tallyOf,
   usableNodes,
+  whyHeldBack,
 } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
-import { groupNameIn, isMarked, isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import { groupNameIn, groupObjectOf, isMarked, isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { mayBlock, respectedTurns } from './plain-turns.ts';
 import { readMark } from './preemption-record.ts';
@@ -214,6 +215,7 @@ export class ReleaseChecker implements Checker {
     const { bound, open } = tallyOf(group, pods);
     const missing = group.minMember - bound.length;
     if (missing <= 0 || open.length < missing || nameSeveralSchedulers(open)) return false;
+    if (whyHeldBack(record, group, pods, view) !== undefined) return false;
     if (this.#isUnclear !== undefined) {
       this.#evidence.excused(`a release: ${this.#isUnclear}`);
       return false;
@@ -258,11 +260,13 @@ export class ReleaseChecker implements Checker {
     );
   }
 
-  /** Returns namespace/name of the group of a pod. */
+  /** Returns the group of a pod as the scheduler names it in marks. */
   #groupOf(podKey: string): string {
     const object = this.#evidence.record.get('pods', podKey);
     const group = object && plainPod(object).group;
-    return group?.includes('/') === false ? `default/${group}` : `${group}`;
+    if (group === undefined) return '';
+    const { resource, key } = groupObjectOf(group);
+    return resource === 'nativepodgroups' ? `scheduling.k8s.io/${key}` : key;
   }
 
   /** Returns the pods with the nominations that schedulers have sent. A scheduler knows its own before its watch shows them. */
@@ -319,7 +323,7 @@ export class ReleaseChecker implements Checker {
 /** Returns the name of the group whose status a call writes. */
 function groupIn(path: string): string {
   const [, namespace, name] = /\/namespaces\/([^/]+)\/podgroups\/([^/]+)\//.exec(path)!;
-  return groupNameIn(namespace, name)!;
+  return groupNameIn(namespace, name, path.startsWith('/apis/scheduling.k8s.io/'))!;
 }
 
 /** Records since when a group is in a state; forgets it once it is not. */

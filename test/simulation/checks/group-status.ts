@@ -29,7 +29,7 @@ export class GroupStatusChecker implements Checker {
     const { record, now, lagMs } = this.#evidence;
     const pods = podsIn(record);
     let again: number | undefined;
-    for (const { name, uid, status } of groupsIn(record)) {
+    for (const { name, uid, status } of groupsIn(record).filter(({ isNative }) => !isNative)) {
       const members = pods.filter((pod) => pod.group === name && (pod.boundFor === undefined || pod.boundFor === uid));
       const running = members.filter((pod) => isOnNode(pod) && pod.phase === 'Running').length;
       const reported = `members ${Number(status.members ?? 0)}, running ${Number(status.running ?? 0)}`;

@@ -2,7 +2,7 @@ import type { Obstacles } from './capacity-of-others.ts';
 import type { Evidence } from './evidence.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import type { Past } from './plain-losses.ts';
-import { podsIn } from './plain-group.ts';
+import { podsIn, viewAt } from './plain-group.ts';
 import { plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { respectedTurns } from './plain-turns.ts';
@@ -94,7 +94,7 @@ export class NeedlessPreemptions {
   #turnsAt(time: number, { waiting }: Beneficiary): readonly PlainTurn[] {
     const { record } = this.#evidence;
     const version = record.changes.findLast(({ at }) => at <= time)?.version ?? 0;
-    const pods = podsIn(record, { pods: version, nodes: version, podgroups: version });
+    const pods = podsIn(record, viewAt(version));
     return respectedTurns(this.#evidence, waiting, pods);
   }
 

@@ -4,7 +4,15 @@ import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { groupNamed, groupsIn, nameSeveralSchedulers, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import {
+  groupNamed,
+  groupsIn,
+  nameSeveralSchedulers,
+  notedStart,
+  podsIn,
+  tallyOf,
+  whyHeldBack,
+} from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 
@@ -60,7 +68,8 @@ export class PartialGroupChecker implements Checker {
       const missing = group.minMember - bound.length;
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members bound`;
       const capacity = others.without(open);
-      const areEnough = open.length >= missing && !nameSeveralSchedulers(open);
+      const isReady = !nameSeveralSchedulers(open) && whyHeldBack(record, group, pods) === undefined;
+      const areEnough = open.length >= missing && isReady;
       const isOverdue = now() >= this.#since.get(group.uid)! + group.graceMs;
       const fits = areEnough && capacity.isFound(open, missing) === true;
       const isBehindTurn = fits && isOverdue && others.turnsAhead(open, missing) !== undefined;

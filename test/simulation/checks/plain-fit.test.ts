@@ -27,6 +27,7 @@ const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
     hostPorts: [],
     zone: undefined,
     terms: [],
+    labeledAs: more.group === undefined ? [] : [more.group],
     ...more,
   } as PlainPod;
 };

@@ -203,10 +203,10 @@ export class PlainCapacity {
       const zone = claims.get(pod.claim);
       if (!claims.has(pod.claim) || (zone !== undefined && zone !== node.zone)) return false;
     }
-    if (pod.group === undefined) return true;
+    if (pod.labeledAs.length === 0) return true;
     const isShunned = ({ terms, uid }: PlainPod, domain: PlainTerm['domain']): boolean =>
       uid !== pod.uid &&
-      terms.some((term) => term.kind === 'apart' && term.domain === domain && term.group === pod.group);
+      terms.some((term) => term.kind === 'apart' && term.domain === domain && pod.labeledAs.includes(term.group));
     if (pods.some((other) => isShunned(other, 'node'))) return false;
     return !this.#onNodes('zone', node).some((other) => isShunned(other, 'zone'));
   }
@@ -218,17 +218,21 @@ export class PlainCapacity {
 
   /** Reports whether a pod on the node meets its term now. */
   #meets({ kind, domain, group }: PlainTerm, pod: PlainPod, node: PlainNode): boolean {
-    const here = this.#onNodes(domain, node).filter((other) => other.group === group && other.uid !== pod.uid);
+    const here = this.#onNodes(domain, node).filter(
+      (other) => other.labeledAs.includes(group) && other.uid !== pod.uid,
+    );
     switch (kind) {
       case 'apart':
         return here.length === 0;
       case 'together': {
         if (here.some((other) => !this.#nominated.has(other))) return true;
-        const isFirst = ![...this.#nodes.values()].some(({ pods }) => pods.some((other) => other.group === group));
-        return isFirst && pod.group === group;
+        const isFirst = ![...this.#nodes.values()].some(({ pods }) =>
+          pods.some((other) => other.labeledAs.includes(group)),
+        );
+        return isFirst && pod.labeledAs.includes(group);
       }
       case 'spread': {
-        const own = pod.group === group ? 1 : 0;
+        const own = pod.labeledAs.includes(group) ? 1 : 0;
         return counted(here) + own - this.#emptiest(pod, domain, group) <= 1;
       }
     }
@@ -238,7 +242,7 @@ export class PlainCapacity {
   #emptiest({ zone, uid }: PlainPod, domain: PlainTerm['domain'], group: string): number {
     const allowed = [...this.#nodes.values()].filter(({ node }) => zone === undefined || node.zone === zone);
     const counts = allowed.map(({ node }) =>
-      counted(this.#onNodes(domain, node).filter((other) => other.group === group && other.uid !== uid)),
+      counted(this.#onNodes(domain, node).filter((other) => other.labeledAs.includes(group) && other.uid !== uid)),
     );
     return Math.min(...counts);
   }
@@ -247,7 +251,7 @@ export class PlainCapacity {
   #mayMeet({ terms }: PlainPod, node: PlainNode): boolean {
     return terms.every(({ kind, domain, group }) => {
       if (kind !== 'apart') return true;
-      return !this.#onNodes(domain, node).some((other) => other.group === group);
+      return !this.#onNodes(domain, node).some((other) => other.labeledAs.includes(group));
     });
   }
 
@@ -259,7 +263,7 @@ export class PlainCapacity {
         nodes.reduce((all, { node }, i) => all + (isSame(domain, node, of) ? count(i) : 0), 0);
       const used = nodes.filter((_, i) => added[i]! > 0).map(({ node }) => node);
       const there = (i: number): number =>
-        nodes[i]!.pods.filter((other) => other.group === group && !this.#nominated.has(other)).length;
+        nodes[i]!.pods.filter((other) => other.labeledAs.includes(group) && !this.#nominated.has(other)).length;
       switch (kind) {
         case 'apart':
           return used.every((node) => inDomain(node, (i) => added[i]!) <= 1);
@@ -270,7 +274,10 @@ export class PlainCapacity {
         }
         case 'spread': {
           const after = (node: PlainNode): number =>
-            inDomain(node, (i) => added[i]! + counted(nodes[i]!.pods.filter((other) => other.group === group)));
+            inDomain(
+              node,
+              (i) => added[i]! + counted(nodes[i]!.pods.filter((other) => other.labeledAs.includes(group))),
+            );
           const allowed = nodes
             .map(({ node }) => node)
             .filter(({ zone }) => pod.zone === undefined || zone === pod.zone);

@@ -1,15 +1,17 @@
+import type { WatchedResource } from '../scenario.ts';
 import type { StoreRecord } from '../world/record.ts';
-import { hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
+import { groupObjectOf, hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainNode, PlainPod } from './plain-objects.ts';
 
 /** Latest version to read of each resource. Default: now. */
-export interface View {
-  readonly pods: number;
-  readonly nodes: number;
-  readonly podgroups: number;
+export type View = Readonly<Record<WatchedResource, number>>;
+
+/** Returns the view in which each resource is as of this version. */
+export function viewAt(version: number): View {
+  return { pods: version, nodes: version, podgroups: version, nativepodgroups: version };
 }
 
-const latest: View = { pods: Infinity, nodes: Infinity, podgroups: Infinity };
+const latest = viewAt(Infinity);
 
 export function podsIn(record: StoreRecord, view: View = latest): PlainPod[] {
   return [...record.all('pods', view.pods)].map(plainPod);
@@ -46,22 +48,27 @@ export function closed(nodes: readonly PlainNode[], names: readonly string[]): P
 }
 
 export function groupsIn(record: StoreRecord, view: View = latest): PlainGroup[] {
-  return [...record.all('podgroups', view.podgroups)].map(plainGroup);
+  const resources = ['podgroups', 'nativepodgroups'] as const;
+  return resources.flatMap((resource) => [...record.all(resource, view[resource])].map(plainGroup));
 }
 
 export function groupNamed(record: StoreRecord, name: string, view: View = latest): PlainGroup | undefined {
-  const key = name.includes('/') ? name : `default/${name}`;
-  const object = record.get('podgroups', key, view.podgroups);
+  const { resource, key } = groupObjectOf(name);
+  const object = record.get(resource, key, view[resource]);
   return object && plainGroup(object);
 }
 
-/** Returns whether the group has started according to the controller; undefined: the controller has not recorded it. */
+/**
+ * Returns whether the group has started according to the controller; undefined: the controller has not recorded it. In a PodGroup of Kubernetes
+ * itself, this stays true for ever.
+ */
 export function notedStart(group: PlainGroup): boolean | undefined {
+  const condition = group.isNative ? 'PodGroupInitiallyScheduled' : 'Started';
   const conditions = (group.status.conditions ?? []) as unknown as readonly {
     readonly type: string;
     readonly status: string;
   }[];
-  const status = conditions.find(({ type }) => type === 'Started')?.status;
+  const status = conditions.find(({ type }) => type === condition)?.status;
   return status === undefined ? undefined : status === 'True';
 }
 
@@ -99,6 +106,48 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
 export function missingOf(group: PlainGroup, pods: readonly PlainPod[], started: ReadonlySet<string>): number {
   const { bound, succeeded } = tallyOf(group, pods);
   return group.minMember - bound.length - (started.has(group.uid) ? succeeded : 0);
+}
+
+/** Why members of a group may not be scheduled, and the members that are the reason. */
+export interface HeldBack {
+  readonly why: string;
+  readonly pods: readonly PlainPod[];
+}
+
+/**
+ * Returns why a waiting member of the group may not be scheduled, whatever capacity there is; undefined: nothing holds it back. In a group without a
+ * quorum, a member holds back only itself. `pods`: by the same view. `of`: the waiting member; undefined: any.
+ */
+export function whyHeldBack(
+  record: StoreRecord,
+  group: PlainGroup,
+  pods: readonly PlainPod[],
+  view: View = latest,
+  of?: PlainPod,
+): HeldBack | undefined {
+  const found = misfitsIn(record, group, pods, view);
+  if (found === undefined || group.minMember > 0) return found;
+  return of !== undefined && found.pods.includes(of) ? { ...found, pods: [of] } : undefined;
+}
+
+function misfitsIn(
+  record: StoreRecord,
+  { name, uid, isNative, minMember, memberPriority }: PlainGroup,
+  pods: readonly PlainPod[],
+  view: View,
+): HeldBack | undefined {
+  const members = pods.filter(
+    (pod) =>
+      pod.group === name && !hasEnded(pod) && !pod.isLeaving && (pod.boundFor === undefined || pod.boundFor === uid),
+  );
+  const isOfOther = ({ otherGroup }: PlainPod): boolean =>
+    otherGroup !== undefined && (groupNamed(record, otherGroup, view)?.minMember ?? 0) > 0;
+  const ofOthers = members.filter(isOfOther);
+  if (ofOthers.length > 0) return { why: 'a member is in another gang by its spec', pods: ofOthers };
+  const unlike = members.filter(({ priority }) => memberPriority !== undefined && priority !== memberPriority);
+  if (unlike.length > 0) return { why: 'a member has another priority', pods: unlike };
+  const gated = isNative && minMember > 0 ? members.filter(({ isGated, node }) => isGated && node === '') : [];
+  return gated.length > 0 ? { why: 'a member has scheduling gates', pods: gated } : undefined;
 }
 
 /** Returns whether these waiting members name several schedulers. None of them is then scheduled. */

@@ -7,8 +7,12 @@ export interface PlainPod {
   readonly name: string;
   readonly version: number;
   readonly schedulerName: string;
-  /** Name of its group, with the namespace if that is not `default`; undefined: none. */
+  /** Name of the group that schedules it, as `groupNameIn` writes it; undefined: none. */
   readonly group: string | undefined;
+  /** Name of the group of Kubernetes itself that its spec names, although its label names another group; undefined: none. */
+  readonly otherGroup: string | undefined;
+  /** What terms on pods find it by: the names of groups in its labels. */
+  readonly labeledAs: readonly string[];
   readonly node: string;
   readonly phase: string;
   /** Its node did not admit it. */
@@ -91,10 +95,17 @@ export interface PlainNode {
 }
 
 export interface PlainGroup {
+  /** As `groupNameIn` writes it. */
   readonly name: string;
+  readonly isNative: boolean;
   readonly uid: string;
   readonly version: number;
+  /** 0: its pods start one by one. */
   readonly minMember: number;
+  /** Preemption evicts all members or none. */
+  readonly goesWhole: boolean;
+  /** What all members must have; undefined: they may differ. */
+  readonly memberPriority: number | undefined;
   /** The scheduler evicts its members when it cannot complete the group. */
   readonly releases: boolean;
   readonly graceMs: number;
@@ -108,6 +119,8 @@ export const budgetLabel = 'simulation.example/budget';
 /** Annotation that declares how long a pod runs. */
 export const runtimeAnnotation = 'tutti.dev/runtime';
 export const hostnameLabel = 'kubernetes.io/hostname';
+/** Label of members of a group of Kubernetes itself, with its name, for terms on them. The scheduler does not read it as a group. */
+export const nativeLabel = 'simulation.example/native';
 export const groupLabel = 'scheduling.x-k8s.io/pod-group';
 export const gpuResource = 'nvidia.com/gpu';
 /** Key of the taint of reserved nodes. */
@@ -115,9 +128,42 @@ export const reservedTaint = 'reserved';
 /** object -> parsed pod; objects of the store never change */
 const pods = new WeakMap<JsonObject, PlainPod>();
 
-/** Returns the name by which the checkers know a group. */
-export function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
-  return name === undefined || (namespace ?? 'default') === 'default' ? name : `${namespace}/${name}`;
+const nativePrefix = 'native:';
+
+/** Returns the name by which the checkers know a group: with the namespace if that is not `default`, and with a prefix if it `isNative`. */
+export function groupNameIn(
+  namespace: string | undefined,
+  name: string | undefined,
+  isNative = false,
+): string | undefined {
+  if (name === undefined) return undefined;
+  const prefix = isNative ? nativePrefix : '';
+  return (namespace ?? 'default') === 'default' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`;
+}
+
+/** Returns which object has this name among the checkers. */
+export function groupObjectOf(name: string): {
+  readonly resource: 'podgroups' | 'nativepodgroups';
+  readonly key: string;
+} {
+  const isNative = name.startsWith(nativePrefix);
+  const rest = isNative ? name.slice(nativePrefix.length) : name;
+  return {
+    resource: isNative ? 'nativepodgroups' : 'podgroups',
+    key: rest.includes('/') ? rest : `default/${rest}`,
+  };
+}
+
+/** Returns the name of the group that the scheduler calls so in a message. */
+export function groupNameOfKey(key: string): string {
+  const parts = key.split('/');
+  const [namespace, name] = parts.slice(-2) as [string, string];
+  return groupNameIn(namespace, name, parts.length > 2)!;
+}
+
+/** Reports whether a resource of the store is one of the two kinds of groups. */
+export function isGroupResource(resource: string): boolean {
+  return resource === 'podgroups.scheduling.x-k8s.io' || resource === 'podgroups.scheduling.k8s.io';
 }
 
 export function plainPod(object: JsonObject): PlainPod {
@@ -134,6 +180,8 @@ function readPod({ metadata, spec, status }: any): PlainPod {
   const condition = status?.conditions?.find(({ type }: any) => type === 'PodScheduled');
   const [container] = spec.containers;
   const [state] = status?.containerStatuses ?? [];
+  const labeled = groupNameIn(metadata.namespace, metadata.labels?.[groupLabel]);
+  const native = groupNameIn(metadata.namespace, spec.schedulingGroup?.podGroupName, true);
   const asked = [container.resources?.requests, state?.allocatedResources, state?.resources?.requests];
   return {
     key: `${metadata.namespace}/${metadata.name}`,
@@ -141,7 +189,9 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     name: metadata.name,
     version: Number(metadata.resourceVersion),
     schedulerName: spec.schedulerName,
-    group: groupNameIn(metadata.namespace, metadata.labels?.[groupLabel]),
+    group: labeled ?? native,
+    otherGroup: labeled === undefined ? undefined : native,
+    labeledAs: labelsOf(metadata.namespace, metadata.labels),
     node: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
     isRejected: status?.phase === 'Failed' && status.reason === 'OutOfcpu',
@@ -200,7 +250,7 @@ function termsOf({ affinity, topologySpreadConstraints = [] }: any, namespace: s
     terms.map(({ topologyKey, labelSelector }) => ({
       kind,
       domain: topologyKey === hostnameLabel ? 'node' : 'zone',
-      group: groupNameIn(namespace, labelSelector.matchLabels[groupLabel])!,
+      group: labelsOf(namespace, labelSelector.matchLabels)[0]!,
     }));
   const required = 'requiredDuringSchedulingIgnoredDuringExecution';
   return [
@@ -208,6 +258,12 @@ function termsOf({ affinity, topologySpreadConstraints = [] }: any, namespace: s
     ...of('together', affinity?.podAffinity?.[required]),
     ...of('spread', topologySpreadConstraints),
   ];
+}
+
+function labelsOf(namespace: string, labels: any = {}): string[] {
+  return [groupNameIn(namespace, labels[groupLabel]), groupNameIn(namespace, labels[nativeLabel], true)].filter(
+    (name) => name !== undefined,
+  );
 }
 
 export function plainNode(object: JsonObject): PlainNode {
@@ -227,11 +283,16 @@ export function plainNode(object: JsonObject): PlainNode {
 
 export function plainGroup(object: JsonObject): PlainGroup {
   const { metadata, spec, status } = object as any;
+  const policy = spec?.schedulingPolicy;
+  const isNative = policy !== undefined;
   return {
-    name: groupNameIn(metadata.namespace, metadata.name)!,
+    name: groupNameIn(metadata.namespace, metadata.name, isNative)!,
+    isNative,
     uid: metadata.uid,
     version: Number(metadata.resourceVersion),
-    minMember: spec?.minMember ?? 1,
+    minMember: isNative ? (policy.gang?.minCount ?? 0) : (spec?.minMember ?? 1),
+    goesWhole: spec?.disruptionMode?.all !== undefined,
+    memberPriority: isNative ? (spec.priority ?? 0) : undefined,
     releases: spec?.repairPolicy !== 'KeepTrying',
     graceMs: (spec?.repairGraceSeconds ?? 60) * 1000,
     status: status ?? {},

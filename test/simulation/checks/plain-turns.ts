@@ -3,12 +3,12 @@ import type { Evidence } from './evidence.ts';
 import { formOf, PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
 import { groupNamed, missingOf, podsIn } from './plain-group.ts';
-import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import { groupObjectOf, isGroupResource, isOnNode, isOpen, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
 
 /** An entity for which capacity is reserved until its predicted start: one of its waiting pods shows the prediction. */
 export interface PlainTurn {
-  /** Name of the group, or namespace/name of a pod without one. */
+  /** See `entityOf`. */
   readonly entity: string;
   readonly waiting: readonly PlainPod[];
   /** How many of them it needs at least. */
@@ -17,9 +17,16 @@ export interface PlainTurn {
   readonly prediction: PlainPrediction;
 }
 
-/** Returns the name of the pod's entity: its group, or namespace/name of a pod without one. */
-export function entityOf({ group, key }: PlainPod): string {
-  return group ?? key;
+/** Returns the name of the pod's entity: its group, or namespace/name of a pod without one, or in one whose pods start one by one. */
+export function entityOf(record: StoreRecord, { group, key }: PlainPod): string {
+  return group === undefined || hasSingles(record, group) ? key : group;
+}
+
+/** Reports whether the pods of the group start one by one, or did so while it existed. */
+function hasSingles(record: StoreRecord, name: string): boolean {
+  const { resource, key } = groupObjectOf(name);
+  const object = resource === 'podgroups' ? undefined : record.getOrLast(resource, key);
+  return object !== undefined && plainGroup(object).minMember === 0;
 }
 
 /** What shows the turns. */
@@ -31,7 +38,7 @@ export function turnsOf(
   entity: string,
   pods: readonly PlainPod[] = podsIn(record),
 ): readonly PlainTurn[] {
-  const waiting = pods.filter((pod) => entityOf(pod) === entity && isOpen(pod));
+  const waiting = pods.filter((pod) => entityOf(record, pod) === entity && isOpen(pod));
   const shown = waiting.filter(({ predicted }) => predicted !== undefined);
   if (shown.length === 0) return [];
   const [{ group: name }] = waiting as [PlainPod];
@@ -45,7 +52,9 @@ export function turnsOf(
 }
 
 export function turnsIn(shown: Shown, pods: readonly PlainPod[] = podsIn(shown.record)): PlainTurn[] {
-  const entities = new Set(pods.flatMap((pod) => (pod.predicted !== undefined && isOpen(pod) ? [entityOf(pod)] : [])));
+  const entities = new Set(
+    pods.flatMap((pod) => (pod.predicted !== undefined && isOpen(pod) ? [entityOf(shown.record, pod)] : [])),
+  );
   return [...entities].flatMap((entity) => turnsOf(shown, entity, pods));
 }
 
@@ -72,7 +81,7 @@ function isAhead(
   const group = first.group === undefined ? undefined : groupNamed(record, first.group);
   const isExtra = group !== undefined && missingOf(group, pods, started) <= 0;
   if (lowest < priority || isExtra) return false;
-  const [ready, holderReady] = [readyTimes(record, entityOf(first)), readyTimes(record, entity)];
+  const [ready, holderReady] = [readyTimes(record, entityOf(record, first)), readyTimes(record, entity)];
   return ready !== undefined && holderReady !== undefined && ready.latest + aheadMs < holderReady.earliest;
 }
 
@@ -119,7 +128,7 @@ export function mayBlock(
     const isLikeLast = member > 0 && formOf(current.waiting[member - 1]!) === formOf(pod);
     // As if the members placed so far were bound: the next ones may have to be near them.
     const there = placed.map(([each, node]) => [{ ...each, node }, node] as const);
-    const own = pods.filter((each) => isOnNode(each) && entityOf(each) === current.entity);
+    const own = pods.filter((each) => isOnNode(each) && each.group === current.entity);
     const all = [...own.map((each) => [each, each.node] as const), ...there];
     const empty = new PlainCapacity(nodes, all, surroundings);
     return nodes.some(({ name, zone }, at) => {
@@ -140,14 +149,16 @@ export function readyTimes(
   entity: string,
 ): { readonly earliest: number; readonly latest: number } | undefined {
   const isGroup = !entity.includes('/');
+  const pod = isGroup ? undefined : record.get('pods', entity);
+  const groupName = isGroup ? entity : pod && plainPod(pod).group;
   let groupAt: number | undefined;
   let latest = -Infinity;
   let needed = 1;
   const members: number[] = [];
-  for (const { resource, type, key, object, previous, at } of record.changes) {
-    if (isGroup && resource === 'podgroups.scheduling.x-k8s.io' && key === `default/${entity}`) {
+  for (const { resource, type, object, previous, at } of record.changes) {
+    if (groupName !== undefined && isGroupResource(resource) && plainGroup(object).name === groupName) {
       if (type === 'DELETED') return undefined;
-      const { minMember = 1 } = (object as any).spec;
+      const { minMember } = plainGroup(object);
       if (groupAt !== undefined && minMember !== needed) return undefined;
       if (type === 'ADDED') latest = Math.max(latest, at);
       groupAt ??= at;
@@ -156,12 +167,18 @@ export function readyTimes(
     if (resource !== 'pods') continue;
     const pod = plainPod(object);
     const before = previous && plainPod(previous);
-    if (entityOf(pod) !== entity && (before === undefined || entityOf(before) !== entity)) continue;
-    if (pod.isGated || (before !== undefined && entityOf(before) !== entityOf(pod))) return undefined;
+    if (entityOf(record, pod) !== entity && (before === undefined || entityOf(record, before) !== entity)) continue;
+    if (
+      pod.isGated ||
+      pod.otherGroup !== undefined ||
+      (before !== undefined && entityOf(record, before) !== entityOf(record, pod))
+    )
+      return undefined;
     if (type !== 'ADDED') continue;
     members.push(at);
     latest = Math.max(latest, at);
   }
-  if (members.length < needed || (isGroup && groupAt === undefined)) return undefined;
+  needed = isGroup ? needed : 1;
+  if (members.length < needed || (groupName !== undefined && groupAt === undefined)) return undefined;
   return { earliest: Math.max(groupAt ?? 0, members[needed - 1]!), latest };
 }

@@ -4,12 +4,12 @@ import type { Call } from '../world/call.ts';
 import type { Evidence } from './evidence.ts';
 import { groupNamed, missingOf, podsIn, tallyOf } from './plain-group.ts';
 import type { View } from './plain-group.ts';
-import { isOpen, plainPod } from './plain-objects.ts';
+import { groupNameOfKey, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
 /** For whom a plan evicts pods. */
 export interface Beneficiary {
-  /** namespace/name of the group, or of a single pod */
+  /** The group as the scheduler names it, or namespace/name of a single pod. */
   readonly key: string;
   readonly group: PlainGroup | undefined;
   /** uid of the group object or of the pod */
@@ -55,7 +55,7 @@ const limitedMarksTakeMs = 30_000;
 const noRefusals: ReadonlySet<number> = new Set([404, 409, 429]);
 
 export interface MarkText {
-  /** namespace/name of the beneficiary; undefined: the sender continues what an earlier process began. */
+  /** `key` of the beneficiary; undefined: the sender continues what an earlier process began. */
   readonly for: string | undefined;
   readonly isGang: boolean;
   readonly uid: string;
@@ -80,13 +80,12 @@ function beneficiaryIn(
   isComing: (uid: string) => boolean,
 ): Beneficiary | undefined {
   const pods = podsIn(record, view);
-  const [namespace, name] = key.split('/');
   if (!isGang) {
     const pod = pods.find((each) => each.key === key);
     if (pod === undefined || !isOpen(pod)) return undefined;
     return { key, group: undefined, uid: pod.uid, waiting: [pod], needed: 1, priority: pod.priority };
   }
-  const group = groupNamed(record, namespace === 'default' ? name! : key, view);
+  const group = groupNamed(record, groupNameOfKey(key), view);
   if (group === undefined) return undefined;
   const { open } = tallyOf(group, pods);
   const waiting = open.filter(({ uid }) => !isComing(uid));

@@ -38,8 +38,8 @@ class Story {
     this.store.add('nodes', `/${name}`, nodeFor(pods, name));
   }
 
-  group(name: string, minMember: number): void {
-    this.store.add(groups, `default/${name}`, { metadata: { name, uid: name }, spec: { minMember } });
+  group(name: string, minMember: number, spec: object = {}): void {
+    this.store.add(groups, `default/${name}`, { metadata: { name, uid: name }, spec: { minMember, ...spec } });
     this.#started.add(name);
   }
 
@@ -270,6 +270,16 @@ describe('PreemptionChecker', () => {
     story.mark('r0');
     story.delete('r0');
     expect(story.violations).toEqual(found);
+  });
+
+  it('reports the eviction of one of two members if they are disrupted together, however few the group needs', () => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', 1, { disruptionMode: { all: {} } });
+    story.mark('r0');
+    story.delete('r0');
+    const what = 'scheduler-1 preempts members of group red for default/high, of which 1 stay, but it needs all';
+    expect(story.violations).toEqual([what]);
   });
 
   it('accepts a mark that is repeated until the API server accepts it', () => {

@@ -23,8 +23,8 @@ const pauseMs = 60_000;
  * I4, by what was sent and committed, and by what the sender had received.
  * - When a mark is sent: the beneficiary waits, may preempt, has a higher priority than the victim, and does not fit without victims. The
  *   victim makes way for no other entity of equal or higher priority.
- * - When a delete is sent: all victims of the plan are marked, and the beneficiary fits without them. A group keeps its quorum, or all
- *   its members go, of which none has the priority of the beneficiary.
+ * - When a delete is sent: all victims of the plan are marked, and the beneficiary fits without them. A group keeps its quorum, unless it goes
+ *   as a whole only, or all its members go, of which none has the priority of the beneficiary.
  * - A new leader binds nothing before it has evicted the rest of groups whose eviction had begun.
  * - No capacity stays reserved after the deadline.
  * - Once the cluster has settled, no mark is left on a pod that stays, no victim group is left in part, and each beneficiary for which a pod
@@ -162,8 +162,9 @@ export class PreemptionChecker implements Checker {
       if (plan.process === process) continue;
       for (const [group, uids] of groups) {
         const rest = uids.filter((uid) => left.has(uid));
-        const { minMember = 0 } = groupNamed(record, group, view) ?? {};
-        if (rest.length < uids.length && rest.length < minMember) for (const uid of rest) found.add(uid);
+        const known = groupNamed(record, group, view);
+        const isBroken = known !== undefined && (known.goesWhole || rest.length < known.minMember);
+        if (rest.length < uids.length && isBroken) for (const uid of rest) found.add(uid);
       }
     }
     this.#inherited.set(process, found);
@@ -275,7 +276,8 @@ export class PreemptionChecker implements Checker {
       const group = pods.find((pod) => pod.uid === uid)?.group;
       const known = group === undefined ? undefined : groupNamed(record, group, view);
       const isLive = (pod: PlainPod): boolean => !isMarked(pod);
-      if (known === undefined || tallyOf(known, pods).bound.filter(isLive).length >= known.minMember) return false;
+      if (known === undefined) return false;
+      if (!known.goesWhole && tallyOf(known, pods).bound.filter(isLive).length >= known.minMember) return false;
       return pods.some((pod) => pod.group === group && isMarked(pod));
     });
   }
@@ -342,8 +344,8 @@ export class PreemptionChecker implements Checker {
     const going = bound.filter(isGoing);
     const stays = bound.length - going.length;
     const counted = stays + (started.has(group.uid) ? tally.succeeded : 0);
-    if (going.length === 0 || counted >= group.minMember) return [];
-    if (stays > 0) return `of which ${counted} stay, but it needs ${group.minMember}`;
+    if (going.length === 0 || (!group.goesWhole && counted >= group.minMember)) return [];
+    if (stays > 0) return `of which ${counted} stay, but it needs ${group.goesWhole ? 'all' : group.minMember}`;
     const highest = Math.max(...bound.map(({ priority }) => priority));
     if (highest >= beneficiary!.priority) return `of which one has the priority ${highest}`;
     return bound.map(({ uid }) => uid);
@@ -422,7 +424,7 @@ export class PreemptionChecker implements Checker {
       const known = groupNamed(record, group);
       if (left.length === 0 || left.length === uids.length || known === undefined) continue;
       const wasEvicted = uids.some((uid) => plan.victims.get(uid)?.deletes.some(({ status }) => status! < 300));
-      if (!wasEvicted || tallyOf(known, all).bound.length >= known.minMember) continue;
+      if (!wasEvicted || (!known.goesWhole && tallyOf(known, all).bound.length >= known.minMember)) continue;
       this.#violated(`${left.length} members of group ${group}, which was preempted for ${plan.key}, are left`);
     }
   }

@@ -4,9 +4,18 @@ import type { Obstacles } from './capacity-of-others.ts';
 import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
-import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
+import {
+  claimsIn,
+  closed,
+  groupNamed,
+  podsIn,
+  takenCapacity,
+  tallyOf,
+  usableNodes,
+  whyHeldBack,
+} from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
-import { isOpen, plainGroup, plainPod } from './plain-objects.ts';
+import { isGroupResource, isOpen, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 
 /** Longer than the longest back-off: an entity that has waited that long is tried in its turn. */
@@ -46,7 +55,7 @@ export class PriorityChecker implements Checker {
   }
 
   committed({ resource, type, by, object, previous }: Committed): void {
-    if (!['pods', 'nodes', 'podgroups.scheduling.x-k8s.io'].includes(resource)) return;
+    if (resource !== 'pods' && resource !== 'nodes' && !isGroupResource(resource)) return;
     const isRead = type !== 'MODIFIED' || readPart(resource, object) !== readPart(resource, previous);
     if (!isRead) return;
     const at = this.#evidence.now();
@@ -81,6 +90,7 @@ export class PriorityChecker implements Checker {
       const group = name === undefined ? undefined : groupNamed(record, name, view);
       const missing = group === undefined ? 1 : group.minMember - tallyOf(group, pods).bound.length;
       if ((name !== undefined && group === undefined) || missing <= 0 || missing > waiting.length) continue;
+      if (group !== undefined && whyHeldBack(record, group, pods, view) !== undefined) continue;
       if (!this.#isRanked(waiting, missing) || respectedBy(waiting, reserved).length > 0) continue;
       const open = closed(nodes, barredFor(barred, waiting));
       const others = this.#takenBesides(waiting, pods, taken);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
+import { viewAt } from './plain-group.ts';
 import { QuorumChecker } from './quorum.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
@@ -47,6 +48,17 @@ class Story {
     this.#store.add('nodes', `/${name}`, nodeFor(9, name));
   }
 
+  /** The spec of the member names a gang of Kubernetes itself, although its label names the group. */
+  conflict(name: string): void {
+    this.#store.add('podgroups.scheduling.k8s.io', 'default/other', {
+      metadata: { name: 'other', uid: 'other' },
+      spec: { schedulingPolicy: { gang: { minCount: 1 } } },
+    });
+    const member: any = memberOf('red', { name });
+    member.spec.schedulingGroup = { podGroupName: 'other' };
+    this.#store.add('pods', `default/${name}`, member);
+  }
+
   resize(minMember: number): void {
     const red = { metadata: { name: 'red', uid: 'red' }, spec: { minMember } };
     this.#store.change('podgroups.scheduling.x-k8s.io', 'default/red', red);
@@ -75,16 +87,16 @@ class Story {
       ...(plan !== undefined && { 'tutti.dev/plan': plan, 'tutti.dev/quorum': '2' }),
     };
     const metadata = { namespace: 'default', name: uid.slice(0, 1), uid, annotations };
-    const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
     const { version } = this.#store;
-    const seen = viewOf(this.received ?? version);
+    const seen = viewAt(this.received ?? version);
     const call = {
       process,
       of: 'bind',
       request: { path: `/${uid}/binding`, body: JSON.stringify({ metadata, target: { name: 'a' } }) },
       sentAt: version + this.silentFor,
       seen,
-      views: [seen, viewOf(madeOf)],
+      views: [seen, viewAt(madeOf)],
+      viewsOf: () => [seen, viewAt(madeOf)],
     } as unknown as Call;
     this.#checker.sent(call);
     return call;
@@ -197,6 +209,19 @@ describe('QuorumChecker on a plan for two of a group that has been resized', () 
     story.send(one, 'y', 'p');
     expect(story.end()).toEqual([]);
   });
+});
+
+it('QuorumChecker reports a Binding of a group that was held back for as long as its plan may have taken', () => {
+  const story = new Story();
+  for (const name of ['x', 'y']) story.pod(name);
+  const before = story.version;
+  story.conflict('z');
+  story.send(process('one'), 'x', 'p', before);
+  expect(story.violations).toEqual([]);
+  story.send(process('one'), 'y', 'q');
+  expect(story.violations).toEqual([
+    'one sent a Binding of default/y, although it had seen that a member is in another gang by its spec',
+  ]);
 });
 
 describe('QuorumChecker on a plan of which one Binding was never sent', () => {

@@ -5,7 +5,7 @@ import type { WatchedResource } from '../scenario.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { hasEnded, isOnNode, plainGroup, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, podsIn, tallyOf, whyHeldBack } from './plain-group.ts';
 
 interface Plan {
   readonly process: Call['process'];
@@ -30,7 +30,7 @@ const delayedMs = 20_000;
  * I1, when a Binding is sent. By the versions that had reached its sender, the pod exists, is unbound, is not terminating and is a member.
  * Its node exists, and the group has enough members that are bound or schedulable. A plan is also complete: Bindings go out for the whole
  * quorum that its annotation names, unless something that the plan rests on changed in between. By one of these versions, the group needs
- * that quorum when the first Binding is sent.
+ * that quorum when the first Binding is sent. Nothing holds the group back, such as a member with scheduling gates, when the plan is made.
  *
  * The checker cannot see a plan whose Bindings were never sent.
  */
@@ -43,11 +43,13 @@ export class QuorumChecker implements Checker {
   /** uids of groups that have ever started */
   readonly #everStarted = new Set<string>();
   readonly #togetherMs: () => number;
+  readonly #planMs: () => number;
 
-  /** `areDelayed`: returns whether calls may wait before they are sent. */
-  constructor(evidence: Evidence, areDelayed: () => boolean = () => false) {
+  /** `areDelayed`: returns whether calls may wait before they are sent. `pluginsTakeMs`: how long plugins take before that at most. */
+  constructor(evidence: Evidence, areDelayed: () => boolean = () => false, pluginsTakeMs = 0) {
     this.#evidence = evidence;
     this.#togetherMs = () => (areDelayed() ? delayedMs : togetherMs);
+    this.#planMs = () => this.#togetherMs() + pluginsTakeMs;
   }
 
   sent(call: Call): void {
@@ -67,7 +69,9 @@ export class QuorumChecker implements Checker {
     const uid: string | undefined = metadata.uid ?? pod?.uid;
     if (uid === undefined) return;
     const ofProcess = this.#sent.get(process.name) ?? new Set();
+    const isRepeated = ofProcess.has(uid);
     this.#sent.set(process.name, ofProcess.add(uid));
+    if (!isRepeated) this.#mayStart(call, `${metadata.namespace}/${metadata.name}`);
     const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, view);
     if (group === undefined) return;
     // A member beyond the quorum has no plan: the quorum is complete before it is bound.
@@ -112,8 +116,25 @@ export class QuorumChecker implements Checker {
     return `${able} members are bound or schedulable, but it needs ${group.minMember}`;
   }
 
+  /**
+   * Checks that nothing held back the group of the pod when the plan was made. Later, nothing stops a plan: its time is not known, so any view
+   * of the time that a plan may take counts.
+   */
+  #mayStart({ process, viewsOf }: Call, key: string): void {
+    const { record } = this.#evidence;
+    const found = viewsOf(this.#planMs()).map((view) => {
+      const object = record.get('pods', key, view.pods);
+      const pod = object && plainPod(object);
+      const group = pod?.group === undefined ? undefined : groupNamed(record, pod.group, view);
+      return group && whyHeldBack(record, group, podsIn(record, view), view, pod)?.why;
+    });
+    if (!found.includes(undefined))
+      this.#evidence.violated('I1', `${process.name} sent a Binding of ${key}, although it had seen that ${found[0]}`);
+  }
+
   /** Returns whether the group has started by this view: its quorum was bound, and some member still is or has succeeded. */
   #hasStarted(group: PlainGroup, view: Call['seen']): boolean {
+    if (group.minMember === 0) return true;
     if (!this.#everStarted.has(group.uid)) return false;
     const { bound, succeeded } = tallyOf(group, podsIn(this.#evidence.record, view));
     return bound.length + succeeded > 0;
@@ -201,7 +222,8 @@ export class QuorumChecker implements Checker {
 }
 
 function watchedOf({ resource }: Committed): WatchedResource {
-  return resource === 'pods' || resource === 'nodes' ? resource : 'podgroups';
+  if (resource === 'pods' || resource === 'nodes') return resource;
+  return resource === 'podgroups.scheduling.k8s.io' ? 'nativepodgroups' : 'podgroups';
 }
 
 /** Reports whether the call is rejected for good. A call answered with 429 or 5xx may be sent again. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
-import { groupNamed } from './plain-group.ts';
+import { groupNamed, viewAt } from './plain-group.ts';
 import { ReceivedStarts } from './received-starts.ts';
 import { memberOf, WrittenRecord } from './written-record.ts';
 
@@ -20,7 +20,7 @@ it('a start is missed if a running scheduler received no state with it, and no c
   const process = { role: 'scheduler', isAlive: true };
   const received: Call['received'][number][] = [];
   const receive = (version: number): void => {
-    received.push({ pods: version, nodes: version, podgroups: version });
+    received.push(viewAt(version));
     starts.sent({ process, received } as unknown as Call);
   };
   receive(before);
@@ -34,7 +34,7 @@ it('a start is missed if a running scheduler received no state with it, and no c
   receive(store.version);
   expect(isMissed()).toBe(false);
   const late = new ReceivedStarts(store.record);
-  late.sent({ process, received: [{ pods: before, nodes: before, podgroups: before }] } as unknown as Call);
+  late.sent({ process, received: [viewAt(before)] } as unknown as Call);
   expect(late.areMissed(groupNamed(store.record, 'red')!)).toBe(true);
   const conditions = [{ type: 'Started', status: 'True' }];
   store.change(groups, 'default/red', { ...group, status: { conditions } });

@@ -1,7 +1,7 @@
 import type { StoreRecord } from '../world/record.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, podsIn, tallyOf, viewAt } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
-import { hasEnded, isMarked, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
+import { hasEnded, isGroupResource, isMarked, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { entityOf } from './plain-turns.ts';
 
@@ -58,7 +58,7 @@ export function latestEndFor(
 ): number {
   let latest = since;
   for (const { pod, boundAt, startedAt: ranFrom = boundAt, endedAt } of staysIn(record)) {
-    if (entityOf(pod) === entity || endedAt <= since || boundAt >= startedAt) continue;
+    if (entityOf(record, pod) === entity || endedAt <= since || boundAt >= startedAt) continue;
     const declaredEnd = pod.declaredMs === undefined ? undefined : ranFrom + pod.declaredMs;
     if (boundAt > since + planTakesMs) {
       if (declaredEnd !== undefined && endedAt > declaredEnd) latest = Math.max(latest, endedAt);
@@ -79,11 +79,11 @@ export function delayOf(
   to: number,
 ): string | undefined {
   const isGroup = !entity.includes('/');
-  for (const { resource, type, key, object, previous, at, by, version } of record.changes) {
+  for (const { resource, type, object, previous, at, by, version } of record.changes) {
     if (at < from || at > to) continue;
     if (resource === 'nodes' && (previous === undefined || type === 'DELETED' || hasChanged(object, previous)))
       return 'a node has changed';
-    if (isGroup && resource.startsWith('podgroups') && key === `default/${entity}`) {
+    if (isGroup && isGroupResource(resource) && plainGroup(object).name === entity) {
       const specOf = (of: any): string => JSON.stringify(of?.spec);
       if (type !== 'MODIFIED' || specOf(object) !== specOf(previous)) return 'it has changed';
     }
@@ -93,11 +93,11 @@ export function delayOf(
     if (isMarked(pod)) return 'a pod was preempted';
     if (pod.isRejected) return 'a node has rejected a pod';
     if (before !== undefined && before.milliCpu !== pod.milliCpu) return 'a pod was resized';
-    if (entityOf(pod) === entity || (before !== undefined && entityOf(before) === entity)) {
+    if (entityOf(record, pod) === entity || (before !== undefined && entityOf(record, before) === entity)) {
       const hasChangedItself =
         before === undefined ||
         type === 'DELETED' ||
-        entityOf(before) !== entityOf(pod) ||
+        entityOf(record, before) !== entityOf(record, pod) ||
         before.isLeaving !== pod.isLeaving ||
         before.isGated !== pod.isGated ||
         (before.node === '' && by === 'world' && pod.node !== '');
@@ -110,7 +110,7 @@ export function delayOf(
     if (isBound && pod.priority > priority) return 'a higher priority was bound';
     const name = pod.group;
     if (name === undefined || !(isBound || type === 'DELETED' || hasEnded(pod))) continue;
-    const view = { pods: version, nodes: version, podgroups: version };
+    const view = viewAt(version);
     const group = groupNamed(record, name, view);
     const tally = group && tallyOf(group, podsIn(record, view));
     if (tally !== undefined && tally.bound.length > 0 && tally.bound.length < group!.minMember)
@@ -125,9 +125,8 @@ export function hasStarted(record: StoreRecord, entity: string): boolean {
     const object = record.get('pods', entity);
     return object !== undefined && isOnNode(plainPod(object));
   }
-  const object = record.get('podgroups', `default/${entity}`);
-  if (object === undefined) return false;
-  const group = plainGroup(object);
+  const group = groupNamed(record, entity);
+  if (group === undefined) return false;
   const { bound, succeeded } = tallyOf(group, podsIn(record));
   return bound.length + succeeded >= group.minMember;
 }

@@ -2,7 +2,7 @@ import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { formOf, PlainCapacity } from './plain-fit.ts';
-import { claimsIn, groupNamed, missingOf, podsIn, usableNodes } from './plain-group.ts';
+import { claimsIn, groupNamed, missingOf, podsIn, usableNodes, whyHeldBack } from './plain-group.ts';
 import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
 import { aheadMs, entityOf, readyTimes, turnsIn, turnsOf } from './plain-turns.ts';
@@ -78,7 +78,8 @@ export class TurnChecker implements Checker {
     const pod = plainPod(object);
     const before = previous && plainPod(previous);
     const hasTurn = pod.predicted !== undefined || before?.predicted !== undefined;
-    for (const entity of new Set([entityOf(pod), entityOf(before ?? pod)])) {
+    const { record } = this.#evidence;
+    for (const entity of new Set([entityOf(record, pod), entityOf(record, before ?? pod)])) {
       if (hasTurn || this.#waiting.has(entity)) this.#look(entity);
     }
     this.#countShown();
@@ -152,7 +153,11 @@ export class TurnChecker implements Checker {
     const { now, lagMs } = this.#evidence;
     const at = now();
     for (const { entity, since, priority } of this.#present.values()) {
-      if (entity === entityOf(pod) || pod.priority > priority || at - since < this.#options.bindingMs + lagMs())
+      if (
+        entity === entityOf(this.#evidence.record, pod) ||
+        pod.priority > priority ||
+        at - since < this.#options.bindingMs + lagMs()
+      )
         continue;
       // If it fits on no empty nodes either, they have changed.
       const turn = turnsOf(this.#evidence, entity).find((each) => !this.#canStart(each, pod) && this.#canStart(each));
@@ -193,7 +198,7 @@ export class TurnChecker implements Checker {
   /** Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. */
   #isBehind(pod: PlainPod, entity: string): boolean {
     const { record } = this.#evidence;
-    const [own, holder] = [readyTimes(record, entityOf(pod)), readyTimes(record, entity)];
+    const [own, holder] = [readyTimes(record, entityOf(record, pod)), readyTimes(record, entity)];
     return own !== undefined && holder !== undefined && holder.latest + aheadMs < own.earliest;
   }
 
@@ -216,7 +221,7 @@ export class TurnChecker implements Checker {
     const surroundings = { claims: claimsIn(record), refused };
     const nodes = usableNodes(record, undefined);
     const there = podsIn(record).filter(
-      (pod) => isOnNode(pod) && (entityOf(pod) === entity || pod.uid === beside?.uid),
+      (pod) => isOnNode(pod) && (entityOf(record, pod) === entity || pod.uid === beside?.uid),
     );
     const placed = there.map((pod) => [pod, pod.node] as const);
     const pools = areZonesPools ? zonesOf(nodes) : [undefined];
@@ -235,13 +240,14 @@ export class TurnChecker implements Checker {
     const formsOf = (of: readonly PlainPod[]): string => of.map(formOf).sort().join();
     const ready = readyTimes(record, entity);
     const open = pods.filter((pod) => isOpen(pod) && this.#options.schedulerNames.includes(pod.schedulerName));
-    for (const [other, members] of Map.groupBy(open, entityOf)) {
+    for (const [other, members] of Map.groupBy(open, (pod) => entityOf(record, pod))) {
       if (other === entity || turnsOf(this.#evidence, other, pods).length > 0 || formsOf(members) !== formsOf(waiting))
         continue;
       const [{ group: name }] = members as [PlainPod];
       const group = name === undefined ? undefined : groupNamed(record, name);
       const missing = group === undefined ? 1 : missingOf(group, pods, started);
       if ((name !== undefined && group === undefined) || missing !== needed) continue;
+      if (group !== undefined && whyHeldBack(record, group, pods) !== undefined) continue;
       const lowest = Math.min(...members.map((pod) => pod.priority));
       const otherReady = readyTimes(record, other);
       if (otherReady === undefined || otherReady.latest + dueMs > now()) continue;

@@ -16,6 +16,8 @@ import {
   takenCapacity,
   tallyOf,
   usableNodes,
+  viewAt,
+  whyHeldBack,
 } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
@@ -65,6 +67,7 @@ export class WaitingChecker implements Checker {
     const pods = podsIn(record);
     const ours = pods.filter((pod) => isOpen(pod) && this.#schedulerNames.includes(pod.schedulerName));
     for (const pod of ours) this.#hasVerdict(pod);
+    for (const pod of pods) this.#isShownAsGated(pod);
     const turns = turnsIn(this.#evidence, pods);
     this.#haveTurns(ours, turns);
     const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
@@ -91,10 +94,18 @@ export class WaitingChecker implements Checker {
       const missing = group === undefined ? 0 : missingOf(group, pods, started);
       if (missing > members.length) continue;
       // No waiting member of a group is scheduled while they name several schedulers: DESIGN.md, §4.4, and the verdict says so.
-      if (group !== undefined && nameSeveralSchedulers(members)) {
+      if (group !== undefined && group.minMember > 0 && nameSeveralSchedulers(tally!.open)) {
         this.#evidence.excused('waits: its members name different schedulers');
         continue;
       }
+      const free = members.filter((pod) => {
+        const held = group && whyHeldBack(record, group, pods, undefined, pod);
+        if (held === undefined) return true;
+        this.#evidence.excused(`waits: ${held.why}`);
+        this.#isToldWhy(pod, held.pods);
+        return false;
+      });
+      if (free.length === 0) continue;
       if (missing > 0) {
         const capacity = others.without(members);
         const arrangement = capacity.arrangement(members, missing);
@@ -122,7 +133,7 @@ export class WaitingChecker implements Checker {
         }
         continue;
       }
-      for (const pod of members) {
+      for (const pod of free) {
         if (
           others.without([pod]).arrangement([pod], 1) === 'fits' &&
           !isExplained([pod], 1) &&
@@ -145,7 +156,7 @@ export class WaitingChecker implements Checker {
     const { since } = this.#writer;
     if (since === undefined || notedStart(group) === true) return false;
     const version = record.changes.findLast(({ at }) => at <= since)?.version ?? 0;
-    return !tallyOf(group, podsIn(record, { pods: version, nodes: version, podgroups: version })).isWhole;
+    return !tallyOf(group, podsIn(record, viewAt(version))).isWhole;
   }
 
   /**
@@ -189,6 +200,21 @@ export class WaitingChecker implements Checker {
   #isNoDemand(pod: PlainPod): void {
     if (pod.scheduled?.reason === 'Unschedulable')
       this.#evidence.violated('I5', `pod ${pod.name} waits for its turn, but states ${verdictOf(pod)}`);
+  }
+
+  /** The API server shows that a pod has scheduling gates, and nothing replaces that. */
+  #isShownAsGated(pod: PlainPod): void {
+    if (pod.isGated && pod.scheduled?.reason !== 'SchedulingGated')
+      this.#evidence.violated('I7', `pod ${pod.name} has scheduling gates, but its condition says ${verdictOf(pod)}`);
+  }
+
+  /** A pod whose group is held back names one of the members that hold it back, or says that they have scheduling gates. */
+  #isToldWhy(pod: PlainPod, causes: readonly PlainPod[]): void {
+    const { message = '' } = pod.scheduled ?? {};
+    const isNamed = causes.some(
+      ({ name, isGated }) => message.includes(`pod ${name} `) || (isGated && message.includes('scheduling gates')),
+    );
+    if (!isNamed) this.#evidence.violated('I7', `pod ${pod.name} is not told what holds back its group: ${message}`);
   }
 
   #hasVerdict(pod: PlainPod): void {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { StoreRecord } from '../world/record.ts';
+import type { WatchedResource } from '../scenario.ts';
 import type { Committed } from '../world/record.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -22,10 +23,10 @@ export class WrittenRecord {
     return this.#note(resource, { type: 'ADDED', object: { key, uid, object } });
   }
 
-  change(resource: 'pods' | 'nodes' | 'podgroups.scheduling.x-k8s.io', key: string, object: JsonObject): Committed {
+  change(resource: 'pods' | 'nodes' | `podgroups.${string}`, key: string, object: JsonObject): Committed {
     const { uid = key } = object.metadata as { readonly uid?: string };
-    const [known] = resource.split('.') as ['pods' | 'nodes' | 'podgroups'];
-    const previous = { key, uid, object: this.record.get(known, key)! };
+    const known = resource === 'podgroups.scheduling.k8s.io' ? 'nativepodgroups' : resource.split('.')[0]!;
+    const previous = { key, uid, object: this.record.get(known as WatchedResource, key)! };
     return this.#note(resource, { type: 'MODIFIED', object: { key, uid, object }, previous });
   }
 
@@ -72,5 +73,15 @@ export function memberOf(
     metadata: { namespace: 'default', name, uid, labels, annotations },
     spec: { schedulerName: 'tutti', containers: [{}], ...(node !== undefined && { nodeName: node }) },
     status: { conditions: node === undefined ? [rejected] : [] },
+  };
+}
+
+/** Like `memberOf`, of a group of Kubernetes itself. */
+export function nativeMemberOf(group: string, pod: Parameters<typeof memberOf>[1]): JsonObject {
+  const { metadata, spec, ...rest }: any = memberOf(group, pod);
+  return {
+    metadata: { ...metadata, labels: {} },
+    spec: { ...spec, schedulingGroup: { podGroupName: group } },
+    ...rest,
   };
 }

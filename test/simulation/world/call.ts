@@ -17,6 +17,8 @@ export interface Call {
    * while an attempt is open.
    */
   readonly views: readonly Readonly<Record<WatchedResource, number>>[];
+  /** Like `views`, but all that the process had in its last so many milliseconds of running. Only when it is sent. */
+  readonly viewsOf: (lastMs: number) => readonly Readonly<Record<WatchedResource, number>>[];
   /** All versions that the process has received, oldest first. Grows. A watch brings each version, a list skips those before it. */
   readonly received: readonly Readonly<Record<WatchedResource, number>>[];
   /** The caller no longer waits for an answer: it timed out, lost the connection, or is gone. */
@@ -58,5 +60,7 @@ export function watchedResource(path: string): WatchedResource | undefined {
   const target = end < 0 ? path : path.slice(0, end);
   if (target === '/api/v1/pods') return 'pods';
   if (target === '/api/v1/nodes') return 'nodes';
+  if (target.startsWith('/apis/scheduling.k8s.io/'))
+    return target.endsWith('/podgroups') ? 'nativepodgroups' : undefined;
   return target.endsWith('/podgroups') ? 'podgroups' : undefined;
 }

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
-import { budgetLabel, groupLabel, hostnameLabel, managedLabel, runtimeAnnotation } from '../checks/plain-objects.ts';
-import type { GroupPlan, MemberPlan, NodePlan, TermPlan } from '../scenario.ts';
+import {
+  budgetLabel,
+  groupLabel,
+  hostnameLabel,
+  managedLabel,
+  nativeLabel,
+  runtimeAnnotation,
+} from '../checks/plain-objects.ts';
+import type { GroupPlan, MemberPlan, NativePlan, NodePlan, TermPlan } from '../scenario.ts';
 
 const namespace = 'default';
 export const tenantNamespace = 'tenant';
@@ -9,12 +16,22 @@ export function podsPathIn(of: string): string {
   return `/api/v1/namespaces/${of}/pods`;
 }
 
-export function groupsPathIn(of: string): string {
-  return `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${of}/podgroups`;
+/** `isNative`: of the PodGroups of Kubernetes itself. */
+export function groupsPathIn(of: string, isNative: boolean): string {
+  const version = isNative ? 'scheduling.k8s.io/v1beta1' : 'scheduling.x-k8s.io/v1alpha1';
+  return `/apis/${version}/namespaces/${of}/podgroups`;
 }
 
 export const podsPath = podsPathIn(namespace);
-export const groupsPath = groupsPathIn(namespace);
+
+/** Returns the path of the group's PodGroup. */
+export function groupPathOf({ name, objectName = name, native }: GroupPlan): string {
+  return `${groupsPathOf({ native })}/${objectName}`;
+}
+
+export function groupsPathOf({ native }: Pick<GroupPlan, 'native'>): string {
+  return groupsPathIn(namespace, native !== undefined);
+}
 
 /** Returns the path of a pod with this key, `namespace/name`. */
 export function podPathOf(key: string): string {
@@ -76,16 +93,15 @@ export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserv
   };
 }
 
-export function groupManifest({
-  name,
-  minMember,
-  repairPolicy,
-  repairGraceSeconds,
-}: Pick<GroupPlan, 'name' | 'minMember' | 'repairPolicy' | 'repairGraceSeconds'>): JsonObject {
+type GroupManifestPlan = Pick<GroupPlan, 'name' | 'minMember'> & Partial<GroupPlan>;
+
+export function groupManifest(plan: GroupManifestPlan): JsonObject {
+  const { name, objectName = name, minMember, repairPolicy, repairGraceSeconds, native } = plan;
+  if (native !== undefined) return nativeGroupManifest(plan, native);
   return {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
-    metadata: { name },
+    metadata: { name: objectName },
     spec: {
       minMember,
       ...(repairPolicy !== undefined && { repairPolicy }),
@@ -94,13 +110,35 @@ export function groupManifest({
   };
 }
 
+function nativeGroupManifest(
+  { name, objectName = name, minMember, priority = 0 }: GroupManifestPlan,
+  { policy, goesWhole }: NativePlan,
+): JsonObject {
+  return {
+    apiVersion: 'scheduling.k8s.io/v1beta1',
+    kind: 'PodGroup',
+    metadata: { name: objectName },
+    spec: {
+      schedulingPolicy: policy === 'basic' ? { basic: {} } : { gang: { minCount: minMember } },
+      ...(goesWhole === true && { disruptionMode: { all: {} } }),
+      ...(priority > 0 && { priorityClassName: classFor(priority, false) }),
+    },
+  };
+}
+
+/** Returns the change of a group's quorum; undefined: it has none. */
+export function resized({ native }: Pick<GroupPlan, 'native'>, minMember: number): JsonObject | undefined {
+  if (native === undefined) return { spec: { minMember } };
+  return native.policy === 'gang' ? { spec: { schedulingPolicy: { gang: { minCount: minMember } } } } : undefined;
+}
+
 export function podManifest(
   name: string,
   member: MemberPlan,
   options: {
     readonly schedulerName: string;
     readonly priority: number;
-    readonly group?: Pick<GroupPlan, 'name' | 'recreation' | 'terms' | 'isLoose'>;
+    readonly group?: Pick<GroupPlan, 'name' | 'objectName' | 'native' | 'recreation' | 'terms' | 'isLoose'>;
     readonly claim?: string;
   },
 ): JsonObject {
@@ -108,8 +146,12 @@ export function podManifest(
   const { schedulerName, group, claim } = options;
   const priority = member.priority ?? options.priority;
   const finalizer = member.finalizer === true || member.heldMs !== undefined;
+  const isMember = group !== undefined && group.isLoose !== true;
+  const groupName = isMember ? (group.objectName ?? group.name) : '';
+  const isNative = isMember && group.native !== undefined;
+  const podGroupName = isNative ? groupName : member.alsoIn;
   const labels = {
-    ...(group !== undefined && group.isLoose !== true && { [groupLabel]: group.name }),
+    ...(isMember && { [isNative ? nativeLabel : groupLabel]: groupName }),
     ...(budget !== undefined && { [budgetLabel]: budget }),
     ...(managed === true && { [managedLabel]: 'true' }),
   };
@@ -130,6 +172,7 @@ export function podManifest(
     },
     spec: {
       schedulerName,
+      ...(podGroupName !== undefined && { schedulingGroup: { podGroupName } }),
       ...(priority > 0 && { priorityClassName: classFor(priority, neverPreempts) }),
       terminationGracePeriodSeconds: member.graceSeconds ?? 5,
       ...(member.deadlineSeconds !== undefined && { activeDeadlineSeconds: member.deadlineSeconds }),
@@ -138,7 +181,7 @@ export function podManifest(
         nodeSelector: { zone },
         tolerations: [{ key: 'reserved', value: zone, effect: 'NoSchedule' }],
       }),
-      ...(group?.terms !== undefined && termsOf(group.name, group.terms)),
+      ...(group?.terms !== undefined && termsOf({ [isNative ? nativeLabel : groupLabel]: groupName }, group.terms)),
       ...(claim !== undefined && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] }),
       containers: [
         {
@@ -162,13 +205,13 @@ function annotationsOf(member: MemberPlan): JsonObject {
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
-function termsOf(group: string, terms: readonly TermPlan[]): JsonObject {
+function termsOf(matchLabels: JsonObject, terms: readonly TermPlan[]): JsonObject {
   const of = (kind: TermPlan['kind']): JsonObject[] =>
     terms
       .filter((term) => term.kind === kind)
       .map(({ domain }) => ({
         topologyKey: domain === 'node' ? hostnameLabel : 'zone',
-        labelSelector: { matchLabels: { [groupLabel]: group } },
+        labelSelector: { matchLabels },
       }));
   const required = 'requiredDuringSchedulingIgnoredDuringExecution';
   return {

@@ -40,7 +40,12 @@ const never = new Promise<never>(() => undefined);
 export class Network implements Transport {
   readonly #options: NetworkOptions;
   readonly #process: SimulatedProcess;
-  readonly #delivered: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
+  readonly #delivered: Record<WatchedResource, number> = {
+    pods: 0,
+    nodes: 0,
+    podgroups: 0,
+    nativepodgroups: 0,
+  };
   /** Versions delivered; the latest last. */
   readonly #received: Readonly<Record<WatchedResource, number>>[] = [];
   /** The running time of the process when each of them was delivered. */
@@ -132,7 +137,8 @@ export class Network implements Transport {
       sentAt: timeline.now,
       begun,
       seen: { ...this.#delivered },
-      views: this.#views(),
+      views: this.#views(this.#options.heededAfterMs),
+      viewsOf: (lastMs) => this.#views(this.#options.heededAfterMs + lastMs),
       received: this.#received,
       isGivenUp: false,
       doneAt: undefined,
@@ -275,9 +281,8 @@ export class Network implements Transport {
     this.#receivedAt.push(this.#process.ranMs);
   }
 
-  /** Returns all versions that the snapshot of the process may have now, latest first. */
-  #views(): Readonly<Record<WatchedResource, number>>[] {
-    const { heededAfterMs } = this.#options;
+  /** Returns all versions that the snapshot of the process may have now, or has had within that running time, latest first. */
+  #views(heededAfterMs: number): Readonly<Record<WatchedResource, number>>[] {
     const heeded = this.#process.ranMs - heededAfterMs;
     const since = heededAfterMs === 0 ? this.#received.length : this.#receivedAt.findLastIndex((at) => at <= heeded);
     return [{ ...this.#delivered }, ...this.#received.slice(Math.max(0, since)).reverse()];

@@ -102,6 +102,11 @@ export class Plane {
     this.#server.forgetHistory();
   }
 
+  /** Whether the plane serves the PodGroups of Kubernetes itself. It keeps the objects. */
+  serveNativeGroups(areServed: boolean): void {
+    this.#server.serveNativeGangs(areServed ? 'v1beta1' : 'none');
+  }
+
   endWatches(): void {
     this.#server.endWatches();
   }

@@ -32,6 +32,7 @@ const resources: Readonly<Record<string, RecordedResource>> = {
   pods: 'pods',
   nodes: 'nodes',
   'podgroups.scheduling.x-k8s.io': 'podgroups',
+  'podgroups.scheduling.k8s.io': 'nativepodgroups',
   persistentvolumeclaims: 'persistentvolumeclaims',
   persistentvolumes: 'persistentvolumes',
 };
@@ -44,6 +45,7 @@ export class StoreRecord {
     pods: new Map(),
     nodes: new Map(),
     podgroups: new Map(),
+    nativepodgroups: new Map(),
     persistentvolumeclaims: new Map(),
     persistentvolumes: new Map(),
   };
@@ -83,6 +85,11 @@ export class StoreRecord {
   /** Returns the object with that key, as of a resource version; default: now. */
   get(resource: RecordedResource, key: string, version = Infinity): JsonObject | undefined {
     return at(this.#versions[resource].get(key) ?? [], version);
+  }
+
+  /** Returns the object with that key, or the last state of the last one; undefined: there never was one. */
+  getOrLast(resource: RecordedResource, key: string): JsonObject | undefined {
+    return this.#versions[resource].get(key)?.findLast(({ object }) => object !== undefined)?.object;
   }
 
   /** Yields all objects of a resource, as of a version, in the order in which their keys were first used. */

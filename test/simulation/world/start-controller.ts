@@ -3,7 +3,7 @@ import { startPodGroupController } from '../../../src/controller/start-pod-group
 import type { Logger } from '../../../src/observability/logger.ts';
 import { createMetricRegistry } from '../../../src/observability/metric-registry.ts';
 import type { SimulatedProcess } from './process.ts';
-import { connect, standForLease } from './start-scheduler.ts';
+import { connect, schedulerNames, standForLease } from './start-scheduler.ts';
 
 /** Starts the controller as src/compose/controller.ts does, without its HTTP endpoints. */
 export function startController(
@@ -26,6 +26,7 @@ export function startController(
     logger,
     registry: createMetricRegistry({ processMetrics: false }),
     events: { record: () => undefined },
+    schedulerNames,
     ...(candidacy !== undefined && { candidacy }),
   });
 }

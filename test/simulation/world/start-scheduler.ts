@@ -29,6 +29,8 @@ import { simulatedExtender } from './simulated-extender.ts';
 import { slowPermit, slowPreBind } from './slow-plugins.ts';
 
 export const schedulerName = 'tutti';
+/** A scheduler that does nothing. */
+export const foreignName = 'other';
 /** The second profile puts pods on the fullest nodes. */
 export const packingName = 'tutti-packing';
 export const schedulerNames: readonly string[] = [schedulerName, packingName];

@@ -1,7 +1,7 @@
-import { isOnNode, plainNode, plainPod } from '../checks/plain-objects.ts';
+import { groupNameIn, isOnNode, plainNode, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
-import type { TenantPlan, Trick } from '../scenario.ts';
-import { groupManifest, groupsPathIn, podManifest, podsPathIn, tenantNamespace } from './manifests.ts';
+import type { NativePlan, TenantPlan, Trick } from '../scenario.ts';
+import { groupManifest, groupsPathIn, podManifest, podsPathIn, resized, tenantNamespace } from './manifests.ts';
 import type { Plane } from './plane.ts';
 import { schedulerName } from './start-scheduler.ts';
 import type { Timeline } from './timeline.ts';
@@ -13,7 +13,6 @@ const looks = 40;
 const endlessSeconds = 2_147_483_647;
 
 const podsPath = podsPathIn(tenantNamespace);
-const groupsPath = groupsPathIn(tenantNamespace);
 
 /**
  * A hostile tenant: it may do anything with pods and PodGroups in one namespace. Each trick tries to hold capacity that no pod of it uses, or
@@ -23,6 +22,8 @@ export class Tenant {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
   #groups = 0;
+  /** Absent: its PodGroups are those of scheduling.x-k8s.io. */
+  #native: NativePlan | undefined;
 
   constructor(options: { readonly plane: Plane; readonly timeline: Timeline }) {
     this.#plane = options.plane;
@@ -30,6 +31,7 @@ export class Tenant {
   }
 
   play(plan: TenantPlan): void {
+    this.#native = plan.isNative === true ? { policy: 'gang' } : undefined;
     tricks[plan.trick].call(this, plan);
   }
 
@@ -41,16 +43,16 @@ export class Tenant {
   }
 
   groupNamed(name: string, minMember: number): void {
-    const plan = { name, minMember, repairGraceSeconds: endlessSeconds };
-    this.#plane.send('POST', groupsPath, groupManifest(plan));
+    const plan = { ...this.#kind, name, minMember, repairGraceSeconds: endlessSeconds };
+    this.#plane.send('POST', this.#groupsPath, groupManifest(plan));
   }
 
   resize(group: string, minMember: number): void {
-    this.#plane.send('PATCH', `${groupsPath}/${group}`, { spec: { minMember } });
+    this.#plane.send('PATCH', `${this.#groupsPath}/${group}`, resized(this.#kind, minMember));
   }
 
   endGroup(group: string): void {
-    this.#plane.send('DELETE', `${groupsPath}/${group}`);
+    this.#plane.send('DELETE', `${this.#groupsPath}/${group}`);
   }
 
   /** Creates members; with `isByHand` on the node, without asking a scheduler. */
@@ -65,7 +67,7 @@ export class Tenant {
       const manifest: any = podManifest(`${group}-${i}${isByHand ? '-by-hand' : ''}`, member, {
         schedulerName,
         priority: 0,
-        group: { name: group, recreation: 'never' },
+        group: { ...this.#kind, name: group, recreation: 'never' },
       });
       if (isByHand) manifest.spec.nodeName = node;
       if (forgedQuorum > 0) {
@@ -88,9 +90,8 @@ export class Tenant {
   }
 
   membersOf(group: string): PlainPod[] {
-    return [...this.#plane.record.all('pods')]
-      .map(plainPod)
-      .filter((pod) => pod.group === `${tenantNamespace}/${group}`);
+    const name = groupNameIn(tenantNamespace, group, this.#native !== undefined);
+    return [...this.#plane.record.all('pods')].map(plainPod).filter((pod) => pod.group === name);
   }
 
   /** Deletes all members but one, so that the group keeps a bound member. */
@@ -109,13 +110,22 @@ export class Tenant {
     this.#timeline.after(ms, then);
   }
 
+  get #kind(): { readonly native?: NativePlan } {
+    return this.#native === undefined ? {} : { native: this.#native };
+  }
+
+  get #groupsPath(): string {
+    return groupsPathIn(tenantNamespace, this.#native !== undefined);
+  }
+
   #zoneOf(name: string): string | undefined {
     const object = this.#plane.record.get('nodes', `/${name}`);
     return object && plainNode(object).zone;
   }
 
   #uidOf(group: string): string {
-    const object: any = this.#plane.record.get('podgroups', `${tenantNamespace}/${group}`);
+    const resource = this.#native === undefined ? 'podgroups' : 'nativepodgroups';
+    const object: any = this.#plane.record.get(resource, `${tenantNamespace}/${group}`);
     return object?.metadata.uid ?? 'unknown';
   }
 }

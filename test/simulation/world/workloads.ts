@@ -1,12 +1,12 @@
 import { hasEnded, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
-import type { GroupPlan } from '../scenario.ts';
+import type { GroupPlan, MemberPlan } from '../scenario.ts';
 import type { Disks } from './disks.ts';
-import { groupManifest, groupsPath, podManifest, podsPath } from './manifests.ts';
+import { groupManifest, groupsPathOf, podManifest, podsPath } from './manifests.ts';
 import { share } from './mix.ts';
 import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
-import { packingName, schedulerName } from './start-scheduler.ts';
+import { foreignName, packingName, schedulerName } from './start-scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
 interface Workload {
@@ -26,8 +26,8 @@ export class Workloads {
   readonly #disks: Pick<Disks, 'claim'>;
   /** group name -> its workload */
   readonly #workloads = new Map<string, Workload>();
-  /** name of a pod without a group object -> its owner */
-  readonly #loose = new Map<string, Workload>();
+  /** name of a pod -> its owner */
+  readonly #owners = new Map<string, Workload>();
   /** uids whose loss has been handled */
   readonly #lost = new Set<string>();
   #recreatesUntil = 0;
@@ -64,7 +64,11 @@ export class Workloads {
   remake(group: string): void {
     const workload = this.#workloads.get(group);
     if (workload?.isAlive !== true || workload.plan.isLoose === true) return;
-    this.#plane.send('POST', groupsPath, groupManifest(workload.plan));
+    this.#plane.send('POST', groupsPathOf(workload.plan), groupManifest(workload.plan));
+  }
+
+  planOf(group: string): GroupPlan | undefined {
+    return this.#workloads.get(group)?.plan;
   }
 
   end(group: string): void {
@@ -94,15 +98,19 @@ export class Workloads {
     const name =
       isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
     workload.names.set(place, name);
-    if (plan.isLoose === true) this.#loose.set(name, workload);
+    this.#owners.set(name, workload);
     // A replacement does not hold its node like its predecessor: otherwise preemptions would expire for ever.
     // Nor does it end by itself: otherwise an owner would recreate pods that exceed their deadline for ever.
     const { heldMs: _, runsMs: _runs, runtime: _runtime, deadlineSeconds: _deadline, ...member } = plan.members[place]!;
     // A replacement gets the claim of its predecessor.
     const claim = member.volume === undefined ? undefined : `${plan.name}-${place}`;
     if (claim !== undefined) this.#disks.claim(claim, member.volume!);
-    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : plan.members[place]!, {
-      schedulerName: plan.packs === true ? packingName : schedulerName,
+    const { priority: _priority, alsoIn: _alsoIn, isForeign: _isForeign, ...fitting } = member;
+    const again = { ...(plan.native === undefined ? { ...member, alsoIn: undefined } : fitting), gated: false };
+    const made: MemberPlan = isAgain ? again : plan.members[place]!;
+    const ours = plan.packs === true ? packingName : schedulerName;
+    const manifest = podManifest(name, made, {
+      schedulerName: made.isForeign === true ? foreignName : ours,
       priority: plan.priority,
       group: plan,
       ...(claim !== undefined && { claim }),
@@ -114,7 +122,7 @@ export class Workloads {
     if (resource !== 'pods') return;
     const pod = plainPod(object);
     if (type !== 'DELETED' && pod.phase !== 'Failed') return;
-    const workload = pod.group === undefined ? this.#loose.get(pod.name) : this.#workloads.get(pod.group);
+    const workload = pod.key === `default/${pod.name}` ? this.#owners.get(pod.name) : undefined;
     if (workload?.isAlive !== true || workload.plan.recreation === 'never') return;
     const place = [...workload.names].find(([, name]) => name === pod.name)?.[0];
     if (place === undefined || (type === 'DELETED' && pod.phase === 'Succeeded')) return;

@@ -2,7 +2,7 @@ import { addCounts } from '../batch.ts';
 import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
 import { PlainCapacity } from '../checks/plain-fit.ts';
 import { calmFrom, longestAttemptMs, nameOf } from '../scenario.ts';
-import type { Scenario, Step } from '../scenario.ts';
+import type { GroupPlan, Scenario, Step } from '../scenario.ts';
 import type { Call } from './call.ts';
 import { Disks } from './disks.ts';
 import { Faults } from './faults.ts';
@@ -10,7 +10,7 @@ import { Kubelets } from './kubelets.ts';
 import {
   budgetManifest,
   budgetsPath,
-  groupsPath,
+  groupPathOf,
   groupsPathIn,
   nodeManifest,
   nodesPath,
@@ -20,6 +20,7 @@ import {
   priorities,
   prioritiesPath,
   priorityManifest,
+  resized,
   tenantNamespace,
 } from './manifests.ts';
 import { Network } from './network.ts';
@@ -29,7 +30,7 @@ import { SimulatedProcess, startMs } from './process.ts';
 import type { Role } from './process.ts';
 import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
-import { schedulerName, startScheduler } from './start-scheduler.ts';
+import { foreignName, schedulerName, startScheduler } from './start-scheduler.ts';
 import type { RunningScheduler } from './start-scheduler.ts';
 import { Tenant } from './tenant.ts';
 import { Timeline } from './timeline.ts';
@@ -160,7 +161,8 @@ export class World {
     poke(() => nodesPath, plane.record.all('nodes'));
     // An extender may read any field of a pod, so each change of a pod retries it.
     if (this.#options.scenario.extender === undefined) poke(podsPathIn, waiting);
-    poke(groupsPathIn, plane.record.all('podgroups'));
+    poke((namespace) => groupsPathIn(namespace, false), plane.record.all('podgroups'));
+    poke((namespace) => groupsPathIn(namespace, true), plane.record.all('nativepodgroups'));
   }
 
   close(): void {
@@ -247,10 +249,13 @@ export class World {
         plane.send('POST', podsPath, podManifest(step.name, step.pod, { schedulerName, priority: step.priority }));
         return;
       case 'resize-group':
-        plane.send('PATCH', `${groupsPath}/${step.group}`, { spec: { minMember: step.minMember } });
+        this.#onGroup(step.group, (path, plan) => {
+          const change = resized(plan, step.minMember);
+          if (change !== undefined) plane.send('PATCH', path, change);
+        });
         return;
       case 'delete-group':
-        plane.send('DELETE', `${groupsPath}/${step.group}`);
+        this.#onGroup(step.group, (path) => plane.send('DELETE', path));
         if (step.withMembers) workloads.end(step.group);
         return;
       case 'remake-group':
@@ -362,6 +367,10 @@ export class World {
       case 'tenant':
         this.#tenant.play(step.plan);
         return;
+      case 'native-api-gone':
+        plane.serveNativeGroups(false);
+        timeline.after(step.forMs, () => plane.serveNativeGroups(true));
+        return;
       case 'forget-history':
         plane.forgetHistory();
         plane.endWatches();
@@ -369,6 +378,11 @@ export class World {
       case 'end-watches':
         plane.endWatches();
     }
+  }
+
+  #onGroup(group: string, act: (path: string, plan: GroupPlan) => void): void {
+    const plan = this.#workloads.planOf(group);
+    if (plan !== undefined) act(groupPathOf(plan), plan);
   }
 
   #onMember(
@@ -403,7 +417,7 @@ export class World {
     const name = `foreign-${++this.#foreign}`;
     const { zone, isReserved } = plainNode(nodeObject);
     const member = { milliCpu, mebibytes: 1, ...(isReserved && zone !== undefined && { zone }) };
-    const manifest: any = podManifest(name, member, { schedulerName: 'other', priority: 0 });
+    const manifest: any = podManifest(name, member, { schedulerName: foreignName, priority: 0 });
     const there = [...plane.record.all('pods')].map(plainPod).filter((pod) => pod.node === node && !hasEnded(pod));
     const capacity = new PlainCapacity(
       [plainNode(nodeObject)],
