@@ -36,7 +36,8 @@ export class ControlPlane {
   readonly kubeconfigPath: string;
   readonly #group: ProcessGroup;
   readonly #options: ControlPlaneOptions;
-  #apiServerArguments: readonly string[] = [];
+  /** Returns the arguments of the API server at its address. */
+  #apiServerArguments: (features: ApiServerFeatures) => readonly string[] = () => [];
 
   private constructor(group: ProcessGroup, options: ControlPlaneOptions) {
     this.#group = group;
@@ -71,8 +72,8 @@ export class ControlPlane {
   }
 
   /** Restarts it at the same address with everything that was stored. Resolves when it is ready. */
-  async startApiServer(): Promise<void> {
-    await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
+  async startApiServer(features: ApiServerFeatures = {}): Promise<void> {
+    await this.#startApiServer(features);
     await this.#apiServerReady();
   }
 
@@ -99,8 +100,8 @@ export class ControlPlane {
     );
     await untilReady(this.#group, 'etcd', readyWithinMs, async () => (await fetch(`${clientUrl}/readyz`)).ok);
     const port = ports[2]!;
-    this.#apiServerArguments = apiServerArguments(folder, port, clientUrl!, this.#options);
-    await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
+    this.#apiServerArguments = (features) => apiServerArguments(folder, port, clientUrl!, features);
+    await this.#startApiServer();
     // The API server signs its own certificate.
     const certificates = apiServerCertificate(folder);
     await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {
@@ -111,6 +112,11 @@ export class ControlPlane {
       return true;
     });
     await this.#apiServerReady();
+  }
+
+  async #startApiServer(features: ApiServerFeatures = {}): Promise<void> {
+    const args = this.#apiServerArguments({ ...this.#options, ...features });
+    await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], args);
   }
 
   async #apiServerReady(): Promise<void> {

@@ -40,8 +40,8 @@ export interface RealPlane extends TestPlane {
   pid(name: BinaryName): number | undefined;
   /** Simulates a failure of its machine: connections break, and new ones are refused until `startApiServer`. */
   stopApiServer(): Promise<void>;
-  /** Restarts it at the same address with everything that was stored. Resolves when it is ready. */
-  startApiServer(): Promise<void>;
+  /** Restarts it at the same address with everything that was stored, and with other features if given. Resolves when it is ready. */
+  startApiServer(features?: ApiServerFeatures): Promise<void>;
   /** Runs another scheduler until `stopPeer`. Resolves when it is ready, which may be before it has seen the cluster. */
   startPeer(name: PeerName, settings: SchedulerSettings): Promise<void>;
   stopPeer(name: PeerName): Promise<void>;
@@ -89,7 +89,7 @@ export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlan
       addNodes: (specs) => addNodes(plane.client, specs, { kwok }),
       pid: (name) => group.pid(name),
       stopApiServer: () => controlPlane.stopApiServer(),
-      startApiServer: () => controlPlane.startApiServer(),
+      startApiServer: (features) => controlPlane.startApiServer(features),
       async startPeer(name, settings) {
         const [port] = await freePorts(1);
         await writeSchedulerConfiguration(name, files, settings);
