@@ -3,6 +3,7 @@ import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { changingNativeGroups, nativeGroupsOfAlpha, withoutNativeGroups } from './native-groups-api.ts';
 import { nativeGroupsChanges } from './native-groups-changes.ts';
 import { nativeGroupsWithGates, nativeGroupsWithoutGates } from './native-groups-gates.ts';
+import { nativeGroupsLives } from './native-groups-lives.ts';
 import { nativeGroupsPreemption } from './native-groups-preemption.ts';
 import { nativeGroupsStatus } from './native-groups-status.ts';
 import { nativeGroups } from './native-groups.ts';
@@ -14,6 +15,7 @@ describe("Kubernetes' own PodGroups", () => {
     ...nativeGroupsChanges,
     ...nativeGroupsPreemption,
     ...nativeGroupsStatus,
+    ...nativeGroupsLives,
     ...nativeGroupsWithoutGates,
   });
 });

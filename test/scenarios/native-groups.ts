@@ -113,6 +113,22 @@ export const nativeGroups = {
     await expectBound(stage.record, gang);
   }),
 
+  'priority-in-basic': scenario(
+    'a pod with another priority than its basic group holds back only itself',
+    async (stage) => {
+      await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
+      await stage.startScheduler();
+      await stage.createNativeGroup('train', { priority: 'mid' });
+      const differs = await stage.createPod('differs', member);
+      await expectVerdict(stage.record, [differs], {
+        reason: 'SchedulerError',
+        says: ['pod differs has the priority 0'],
+      });
+      await expectBound(stage.record, await stage.createPods('train', 2, { ...member, priority: 'mid' }));
+      return () => expectNeverBound(stage.record, [differs]);
+    },
+  ),
+
   'gated-member': scenario(
     'a gang waits until no member has scheduling gates, which a PodGroup of scheduling.x-k8s.io does not',
     async (stage) => {
