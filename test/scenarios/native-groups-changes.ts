@@ -63,8 +63,8 @@ export const nativeGroupsChanges = {
       await stage.addNodes({ name: 'eight', allocatable: { cpu: '8' } });
       const proxy = await stage.openProxy();
       const [sent, held] = [deferred(), deferred()];
-      proxy.fault = onBindingsOfPods(async () => {
-        sent.resolve();
+      proxy.fault = onBindingsOfPods(async (pod) => {
+        if (pod === 4) sent.resolve();
         await held.promise;
         return undefined;
       });
