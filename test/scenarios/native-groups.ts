@@ -225,6 +225,8 @@ export const nativeGroups = {
       const rival = await stage.createPod('rival', { cpu: 1, nodeName: node! });
       const clock = new AdvancingClock();
       await stage.startScheduler({ clock });
+      // It knows that a gang whose members are bound later has not started.
+      await stage.logs.until(({ message }) => message === 'scheduling');
       const group = await stage.createNativeGroup('train', { minCount: 3 });
       const owner = await stage.createOwner('job');
       const first = await stage.createPod('first', { ...member, owner, nodeName: node! });
