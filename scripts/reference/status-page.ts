@@ -200,7 +200,7 @@ export async function statusPage(): Promise<string> {
         [
           'False',
           codes(['Unschedulable', 'SchedulerError']),
-          'Not yet. The message is the verdict of the unbound member with the lowest UID',
+          'Not yet. The message is the verdict of the unbound member with the lowest UID. If that member only waits, but others have been bound for 10 s, the message says how many',
         ],
         ['absent', '', 'The members wait for each other, for scheduling gates or for their turn, or there are none'],
       ],

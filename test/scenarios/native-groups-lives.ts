@@ -1,9 +1,10 @@
 import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectGroupCondition } from '../expect/expect-phase.ts';
-import { expectVerdict } from '../expect/expect-verdict.ts';
+import { expectVerdict, expectWarning } from '../expect/expect-verdict.ts';
 import { hangsMs } from '../planes/patience.ts';
+import { AdvancingClock } from './advancing-clock.ts';
 import { onBindingsOfPods } from './broken-bindings.ts';
-import { scheduled } from './native-groups-status.ts';
+import { scheduled, unschedulable } from './native-groups-status.ts';
 import type { PodSpec } from './pod-manifest.ts';
 import { cpus } from './preemption-stage.ts';
 import { scenario } from './scenario.ts';
@@ -31,6 +32,36 @@ export const nativeGroupsLives = {
       await stage.startScheduler();
       await expectBound(stage.record, gang);
       return () => expectNeverBound(stage.record, rivals);
+    },
+  ),
+
+  'released-without-members': scenario(
+    'a new scheduler releases a gang that the first one left partially bound, and whose other members are gone',
+    async (stage) => {
+      stage.partialForMs = hangsMs;
+      await stage.addNodes(cpus('node', 3));
+      await stage.startController();
+      const proxy = await stage.openProxy();
+      proxy.fault = onBindingsOfPods((pod) => (pod > 1 ? new Promise(() => undefined) : undefined));
+      const first = await stage.startScheduler({ through: proxy });
+      const group = await stage.createNativeGroup('train', { minCount: 3 });
+      const gang = await stage.createPods('train', 3, { ...member, owner: await stage.createOwner('job') });
+      await expectCountBound(stage.record, gang, 1);
+      await proxy.cut();
+      await first.stop();
+      const bound = gang.find((key) => nodeOf(stage.record, key) !== undefined)!;
+      for (const key of gang) if (key !== bound) await stage.deletePod(key);
+      const clock = new AdvancingClock();
+      await stage.startScheduler({ clock });
+      await expectGroupCondition(stage.record, group, {
+        ...unschedulable,
+        says: '1 of the 3 pods that it needs are bound',
+      });
+      clock.advance(61_000);
+      await expectWarning(stage.record, [group], { reason: 'Released' });
+      await stage.record.until('the bound member is gone', hangsMs, () =>
+        stage.record.pods.current.has(bound) ? 'it still exists' : undefined,
+      );
     },
   ),
 

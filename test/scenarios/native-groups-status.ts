@@ -15,7 +15,7 @@ import type { Stage } from './stage.ts';
 
 const member: PodSpec = { schedulingGroup: 'train', cpu: 1 };
 export const scheduled = { type: initiallyScheduled, status: 'True', reason: 'Scheduled' } as const;
-const unschedulable = { type: initiallyScheduled, status: 'False', reason: 'Unschedulable' } as const;
+export const unschedulable = { type: initiallyScheduled, status: 'False', reason: 'Unschedulable' } as const;
 
 /** The condition that the controller writes into PodGroups of Kubernetes itself, and the groups that it leaves alone. */
 export const nativeGroupsStatus = {

@@ -14,7 +14,7 @@ const rejected = (reason: string, message = `text of ${reason}`): PodOptions => 
   conditions: [{ type: 'PodScheduled', status: 'False', reason, message }],
 });
 
-function derive(group: NativePodGroup, pods: readonly PodOptions[]): string | undefined {
+function derive(group: NativePodGroup, pods: readonly PodOptions[], isBinding = true): string | undefined {
   const members = pods.map((options, index) =>
     projectMemberPod(
       build.pod({
@@ -26,7 +26,7 @@ function derive(group: NativePodGroup, pods: readonly PodOptions[]): string | un
       }),
     ),
   );
-  const state = deriveInitiallyScheduled(group, members, new Set(['tutti', 'other-profile']));
+  const state = deriveInitiallyScheduled(group, members, new Set(['tutti', 'other-profile']), isBinding);
   return state && `${state.status} ${state.reason} ${state.message}`.trim();
 }
 
@@ -76,7 +76,7 @@ it.each<readonly [string, NativePodGroup, readonly PodOptions[]]>([
   ['the members wait for others', gang, [rejected('WaitingForGang')]],
   ['the members wait for their turn', gang, [rejected('WaitingForTurn'), rejected('WaitingForTurn')]],
   ['all members have scheduling gates', gang, [{ ...rejected('SchedulingGated'), gates: ['example.com/wait'] }]],
-  ['too few members are bound', gang, [bound, {}]],
+  ['too few members are bound, and more may follow', gang, [bound, {}]],
   ['the bound members are being deleted', gang, [bound, { ...bound, deleting: true }]],
   ['the bound members have failed', basic, [{ ...bound, phase: 'Failed' }]],
   ['a member succeeded because it had to leave its node', basic, [{ ...bound, phase: 'Succeeded', deleting: true }]],
@@ -99,4 +99,14 @@ it.each<readonly [string, NativePodGroup, readonly PodOptions[]]>([
   ],
 ])('derives nothing if %s', (_, group, pods) => {
   expect(derive(group, pods)).toBeUndefined();
+});
+
+it.each<readonly [string, readonly PodOptions[], string | undefined]>([
+  ['have no verdict', [bound, {}], 'False Unschedulable 1 of the 2 pods that it needs are bound'],
+  ['wait', [bound, rejected('WaitingForGang')], 'False Unschedulable 1 of the 2 pods that it needs are bound'],
+  ['are gone', [bound], 'False Unschedulable 1 of the 2 pods that it needs are bound'],
+  ['do not fit', [bound, rejected('Unschedulable', 'full')], 'False Unschedulable full'],
+  ["are another scheduler's", [bound, { schedulerName: 'default-scheduler' }], undefined],
+])('derives False for a gang that stays partially bound, if the others %s', (_, pods, expected) => {
+  expect(derive(gang, pods, false)).toBe(expected);
 });

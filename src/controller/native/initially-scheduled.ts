@@ -12,26 +12,33 @@ const failures: ReadonlySet<string> = new Set(['Unschedulable', 'SchedulerError'
  * Derives the condition PodGroupInitiallyScheduled from the pods that name the group in spec.schedulingGroup:
  * - True, Scheduled: the quorum of a gang, or one pod of a basic group, is bound or has succeeded.
  * - False, Unschedulable or SchedulerError: the verbatim verdict of the unbound member with the lowest uid.
+ * - False, Unschedulable: some members are bound, fewer than the quorum, and no Binding is recent. This shows a new scheduler that the gang
+ *   has not started, so that it may release those members.
  *
  * Undefined, so nothing is to be written: the members only wait, as kube-scheduler then writes nothing; there is no pod; or a pod has
- * another schedulerName, so the group is not, or not only, Tutti's.
+ * another schedulerName, so the group is not, or not only, Tutti's. `isBinding`: a Binding is so recent that more may follow.
  */
 export function deriveInitiallyScheduled(
   group: NativePodGroup,
   pods: readonly MemberPod[],
   schedulerNames: ReadonlySet<string>,
+  isBinding: boolean,
 ): ConditionState | undefined {
   if (pods.length === 0 || pods.some(({ schedulerName }) => !schedulerNames.has(schedulerName!))) return undefined;
   // kube-apiserver 1.37 gives these groups no generation.
   const { generation } = group;
   const state = { type: initiallyScheduled, ...(generation > 0 && { observedGeneration: generation }) };
   const members = pods.filter((pod) => isMember(pod, group));
-  if (hasQuorum(members, tallyOf(members), group.minCount ?? 1)) {
-    return { ...state, status: 'True', reason: 'Scheduled', message: '' };
-  }
+  const tally = tallyOf(members);
+  const { minCount = 1 } = group;
+  if (hasQuorum(members, tally, minCount)) return { ...state, status: 'True', reason: 'Scheduled', message: '' };
   const verdict = firstUnbound(members)?.podScheduled;
-  if (verdict?.status !== 'False' || !failures.has(verdict.reason)) return undefined;
-  return { ...state, status: 'False', reason: verdict.reason, message: verdict.message };
+  if (verdict?.status === 'False' && failures.has(verdict.reason)) {
+    return { ...state, status: 'False', reason: verdict.reason, message: verdict.message };
+  }
+  if (tally.bound === 0 || isBinding) return undefined;
+  const message = `${tally.bound} of the ${minCount} pods that it needs are bound`;
+  return { ...state, status: 'False', reason: 'Unschedulable', message };
 }
 
 /** A pod that is in another group by its label is bound for that group. It may be in a basic group too, but in no second gang. */

@@ -96,6 +96,18 @@ describe('The condition PodGroupInitiallyScheduled', () => {
     expect(written()).toEqual(['False full']);
   });
 
+  it('is False once a gang stays partially bound, so that the next scheduler may release it', async () => {
+    const lastTransitionTime = '2026-06-01T00:00:00Z';
+    api.setPods(pod('red-0', { ...bound, conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime }] }));
+    for (let second = 0; second < 9; second++) await api.pass(1_000);
+    expect(written()).toEqual([]);
+    for (let second = 0; second < 9; second++) await api.pass(1_000);
+    expect(written()).toEqual(['False 1 of the 2 pods that it needs are bound']);
+    api.setPods(pod('red-1', bound));
+    await api.pass();
+    expect(written().slice(1)).toEqual(['True']);
+  });
+
   it('stays True whatever happens to the members, also after a restart', async () => {
     setAll(bound);
     await api.pass();

@@ -46,6 +46,8 @@ export interface NativeStatusControllerOptions {
 
 /** Time until a group is looked at again that the API server did not find: it is gone, or the kind has moved to another version. */
 const lookAgainMs = 1_000;
+/** How long after a Binding others of its gang may follow. */
+const bindingMs = 10_000;
 
 /**
  * Writes the condition PodGroupInitiallyScheduled of `scheduling.k8s.io` PodGroups, as `deriveInitiallyScheduled` returns it, and no other
@@ -150,10 +152,15 @@ export class NativeStatusController {
     const { uid, scheduled: present } = group;
     if (present?.status === 'True') return 'unchanged';
     const pods = [...lookup.membersOf(key)];
-    const derived = deriveInitiallyScheduled(group, pods, schedulerNames);
-    if (derived === undefined) return 'unchanged';
+    const boundAt = pods.reduce((latest, { podScheduled }) => Math.max(latest, podScheduled?.since ?? 0), 0);
+    const isBinding = clock.now() - boundAt < bindingMs;
+    const derived = deriveInitiallyScheduled(group, pods, schedulerNames, isBinding);
+    if (derived === undefined) {
+      if (isBinding) this.#queue.add(key, bindingMs);
+      return 'unchanged';
+    }
     // The scheduler takes True as proof for members that were bound by then. The API server, whose clock may be ahead, dates the Bindings.
-    const at = pods.reduce((latest, { podScheduled }) => Math.max(latest, podScheduled?.since ?? 0), clock.now());
+    const at = Math.max(boundAt, clock.now());
     const [condition] = mergeConditions(present === undefined ? [] : [present], [derived], at);
     const settled = this.#settled.get(key);
     if (settled?.uid === uid && isSame(settled.condition, condition!)) return 'unchanged';

@@ -159,7 +159,7 @@ class Story {
     const group = this.#group;
     if (group.scheduled?.status === 'True') this.#scheduled.add(group.uid);
     else expect(this.#scheduled.has(group.uid)).toBe(false);
-    const state = deriveInitiallyScheduled(group, this.#members(), ours);
+    const state = deriveInitiallyScheduled(group, this.#members(), ours, false);
     const derived = state === undefined ? undefined : textOf(state);
     if (derived !== this.#derived) this.changes++;
     this.#derived = derived;

@@ -248,7 +248,7 @@ export class GangEvictions {
     if (boundAtStart !== undefined && !spec!.confirmsStart) {
       return {
         kind: 'stay',
-        why: 'it may have started before this scheduler did, and no controller maintains its Started condition',
+        why: 'it may have started before this scheduler did, and no controller maintains the condition that would show it',
       };
     }
     if (boundAtStart !== undefined && boundAtStart >= spec!.minMember) {
