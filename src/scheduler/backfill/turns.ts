@@ -93,9 +93,14 @@ export class Turns {
 
   /**
    * Returns which reservations do not count for the entity, by the owner's uid: those of entities behind it, those from which it will have
-   * ended, and those on nodes where it has capacity of its own, which predictions take into account. Undefined: all count.
+   * ended, and those on nodes where it has capacity of its own, which predictions take into account. Undefined: all count. `starts`: an entity
+   * that starts later, when its victims are gone, does not know by when it will have ended.
    */
-  ignoredBy(entity: QueuedEntity, demand: Demand): ((uid: string) => boolean) | undefined {
+  ignoredBy(
+    entity: QueuedEntity,
+    demand: Demand,
+    starts: 'now' | 'later' = 'now',
+  ): ((uid: string) => boolean) | undefined {
     if (this.#turns.size === 0) return undefined;
     const { cluster } = this.#options.intake;
     const ownNodes = this.#ownNodes(demand);
@@ -103,6 +108,7 @@ export class Turns {
     const isIgnored = (turn: Turn): boolean => {
       if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#order.isBehind(turn, entity))
         return true;
+      if (starts === 'later') return false;
       end ??= this.#options.runTimes.endIfStartedNow(demand.members);
       return end <= turn.future.from;
     };

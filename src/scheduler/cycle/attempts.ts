@@ -3,7 +3,7 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Extenders } from '../extenders/extenders.ts';
 import { ExtenderRequests } from '../extenders/extender-requests.ts';
@@ -73,22 +73,22 @@ export class Attempts {
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
     const { memberLosses, reservations, rejections } = recovery;
+    const { runTimes } = intake;
+    const turns = runTimes && new Turns({ intake, runTimes, reservations, metrics: metrics.backfill, logger });
+    this.#turns = turns;
+    const turnsIgnoredBy = (key: EntityKey, starts: 'now' | 'later'): ((uid: string) => boolean) | undefined => {
+      const entity = turns?.hasAny === true ? queue.get(key) : undefined;
+      return entity && turns!.ignoredBy(entity, demandOf(cluster, entity.schedulingEntity), starts);
+    };
+    recovery.respectTurns(({ key }) => turnsIgnoredBy(`gang/${key}`, 'now'));
     const preemptions = new Preemptions({
       ...{ intake, memberLosses, reservations, rejections, evictor, events, logger, signal },
+      turnsIgnoredBy: (key) => turnsIgnoredBy(key, 'later'),
       victimSearch: new VictimSearch(cluster, planner, binding.recalls),
       plans: binding.recalls,
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;
-    const { runTimes } = intake;
-    const turns = runTimes && new Turns({ intake, runTimes, reservations, metrics: metrics.backfill, logger });
-    this.#turns = turns;
-    if (turns !== undefined) {
-      recovery.respectTurns((gang) => {
-        const entity = queue.get(`gang/${gang.key}`);
-        return entity && turns.ignoredBy(entity, demandOf(cluster, entity.schedulingEntity));
-      });
-    }
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
       rejections,

@@ -18,6 +18,7 @@ import { sortKeyOf } from '../sort-key.ts';
 import { deadlineFor, isOverdue, OngoingPreemption } from './ongoing-preemption.ts';
 import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
 import { PlanFit } from './plan-fit.ts';
+import type { PlanFitOptions } from './plan-fit.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
 import { PreemptionHistory } from './preemption-history.ts';
@@ -29,7 +30,7 @@ import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
 import type { WaitingPlans } from './waiting-plans.ts';
 
-export interface OngoingPreemptionsOptions {
+export interface OngoingPreemptionsOptions extends Pick<PlanFitOptions, 'turnsIgnoredBy'> {
   readonly intake: Intake;
   readonly reservations: Reservations;
   readonly plans: WaitingPlans;
@@ -95,7 +96,7 @@ export class OngoingPreemptions {
     const { cluster, clock, queue } = intake;
     this.victims = new VictimUnits({ intake, evictor, logger, signal });
     this.#events = new PreemptionEvents({ cluster, events });
-    this.#fit = new PlanFit(intake, logger, this.#awaited);
+    this.#fit = new PlanFit({ ...options, awaited: this.#awaited });
     this.#requests = new PreemptionRequests({
       intake,
       plans,

@@ -2,10 +2,24 @@ import type { Pod } from '../../api/pod.ts';
 import type { Multimap } from '../../base/multimap.ts';
 import { toError } from '../../base/to-error.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
+import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { OngoingPreemption } from './ongoing-preemption.ts';
 import type { PlanReservations } from './plan-reservations.ts';
 import { nameOf } from './preemption-texts.ts';
+
+export interface PlanFitOptions {
+  readonly intake: Pick<Intake, 'cluster' | 'dryRuns' | 'profiles'>;
+  readonly logger: Logger;
+  /** uid of a victim -> the preemptions that wait for it */
+  readonly awaited: Multimap<string, OngoingPreemption>;
+  /**
+   * Returns which reservations for predicted starts do not count for an entity that starts once its victims are gone, by the owner's uid;
+   * undefined: all count.
+   */
+  readonly turnsIgnoredBy: (key: EntityKey) => ((uid: string) => boolean) | undefined;
+}
 
 type ReservedPlan = Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'waitingUids'>;
 
@@ -14,16 +28,13 @@ export class PlanFit {
   readonly #intake: Pick<Intake, 'cluster' | 'dryRuns' | 'profiles'>;
   readonly #logger: Logger;
   readonly #awaited: Multimap<string, OngoingPreemption>;
+  readonly #turnsIgnoredBy: PlanFitOptions['turnsIgnoredBy'];
 
-  /** `awaited`: uid of a victim -> the preemptions that wait for it. */
-  constructor(
-    intake: Pick<Intake, 'cluster' | 'dryRuns' | 'profiles'>,
-    logger: Logger,
-    awaited: Multimap<string, OngoingPreemption>,
-  ) {
+  constructor({ intake, logger, awaited, turnsIgnoredBy }: PlanFitOptions) {
     this.#intake = intake;
     this.#logger = logger;
     this.#awaited = awaited;
+    this.#turnsIgnoredBy = turnsIgnoredBy;
   }
 
   /** Returns whether the plan still fits once the pods that it waits for, and `leaving`, are gone. True if that cannot be checked. */
@@ -73,8 +84,12 @@ export class PlanFit {
       return pod === undefined ? [] : [{ pod: { ...pod, priority: Math.min(pod.priority, plan.priority) }, nodeName }];
     });
     const without = [...[...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []), ...leaving];
+    // The entity's own attempt, which follows, ignores them too.
+    const ignoresBackfillOf = this.#turnsIgnoredBy(entityKeyOf(schedulingEntity));
+    const profile = profiles.of(schedulingEntity);
     try {
-      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
+      const options = { without, ignoresBackfillOf };
+      return dryRuns.rejectionOf(profile, schedulingEntity, nominations, options) === undefined;
     } catch (error) {
       this.#logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
       return undefined;

@@ -8,8 +8,10 @@ import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
+import type { PlanFitOptions } from './plan-fit.ts';
 
 export interface PreemptionCheckOptions {
   readonly cluster: Cluster;
@@ -18,6 +20,7 @@ export interface PreemptionCheckOptions {
   readonly isStuck: (pod: Pod) => boolean;
   /** Returns for which priority the pod is being evicted; undefined: it is not. */
   readonly promisedTo: (uid: string) => number | undefined;
+  readonly turnsIgnoredBy: PlanFitOptions['turnsIgnoredBy'];
 }
 
 /** The result of PostFilter that is checked. */
@@ -51,11 +54,13 @@ export class PreemptionCheck {
     if (stranger !== undefined) return `${stranger.pod.key} is nominated but is not part of this attempt`;
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const lowest = Math.min(...members.map(({ priority }) => priority));
-    const problem = this.#problemWith(schedulingEntity, lowest, victims) ?? this.#takenFrom(nominations, lowest);
+    const { dryRuns, turnsIgnoredBy } = this.#options;
+    const ignoresBackfillOf = turnsIgnoredBy(entityKeyOf(schedulingEntity));
+    const problem =
+      this.#problemWith(schedulingEntity, lowest, victims) ?? this.#takenFrom(nominations, lowest, ignoresBackfillOf);
     if (problem !== undefined) return problem;
-    const { dryRuns } = this.#options;
-    const without = [...victims, ...awaited];
-    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, without, budget);
+    const options = { without: [...victims, ...awaited], ignoresBackfillOf };
+    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, options, budget);
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 
@@ -82,13 +87,18 @@ export class PreemptionCheck {
    * A gang reserves with its lowest priority. Members of a higher priority may not take capacity of another preemption that reserves with more
    * than that, because both would then rely on it. Returns for whom it is reserved.
    */
-  #takenFrom(nominations: readonly Nomination[], lowest: number): string | undefined {
+  #takenFrom(
+    nominations: readonly Nomination[],
+    lowest: number,
+    isIgnored: ((uid: string) => boolean) | undefined,
+  ): string | undefined {
     const { cluster } = this.#options;
     if (!cluster.hasReservations) return undefined;
     for (const { pod, nodeName } of nominations) {
       if (pod.priority === lowest) continue;
       for (const reservation of cluster.reservationsOn(nodeName)) {
         if (reservation.plan === undefined || mustRespect(pod, reservation)) continue;
+        if (isIgnored?.(reservation.owner.uid) === true) continue;
         if (!mustRespect({ ...pod, priority: lowest }, reservation)) continue;
         return `capacity on node ${nodeName} is reserved for ${reservation.owner.key}, and other members have a lower priority than ${pod.key}`;
       }

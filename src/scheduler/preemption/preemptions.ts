@@ -104,13 +104,15 @@ export class Preemptions {
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
-    const { cluster, dryRuns } = options.intake;
+    const { turnsIgnoredBy, intake } = options;
+    const { cluster, dryRuns } = intake;
     const ongoing = new OngoingPreemptions(options);
     this.#ongoing = ongoing;
-    this.#protectionEnds = new ProtectionEnds(options.intake);
+    this.#protectionEnds = new ProtectionEnds(intake);
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
+      turnsIgnoredBy,
       isStuck: (pod) => ongoing.isStuck(pod),
       promisedTo: (uid) => ongoing.promisedTo(uid),
     });
@@ -201,7 +203,9 @@ export class Preemptions {
       const message = this.#pauseOf(schedulingEntity)!;
       return { plugin, message, nominations: [], victims: [], awaited: [], unschedulablePlugins: [], isDelayed: true };
     }
-    const request = { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) };
+    const ignoresReservationOf = this.#options.turnsIgnoredBy(entityKeyOf(schedulingEntity));
+    const earlier = this.#earlierOf(schedulingEntity);
+    const request = { profile, demand, policy, nodeSubsetOf, ignoresReservationOf, earlier };
     try {
       const { outcome, protectedUntil, ...found } = yield* this.#options.victimSearch.steps(request, budget);
       this.#protectionEnds.note(protectedUntil);

@@ -33,6 +33,11 @@ export interface CoreDryRunOptions extends DryRunOptions {
   readonly asIf?: (member: Pod) => Pod;
 }
 
+/** The pods to take out, and the reservations that do not count. */
+export interface RejectionOptions extends Pick<CoreDryRunOptions, 'ignoresBackfillOf'> {
+  readonly without: readonly Pod[];
+}
+
 /** Plans that are always rolled back: would the entity fit without these pods, or on these nodes only? */
 export class DryRuns {
   readonly #cluster: Cluster;
@@ -85,9 +90,7 @@ export class DryRuns {
         groupState: gang === undefined ? undefined : new CycleState(),
         within: options.within,
         nodeSubsetOf: options.nodeSubsetOf,
-        ignoresReservationOf: (uid: string) =>
-          isGone(uid) ||
-          (options.ignoresBackfillOf?.(uid) === true && this.#cluster.reservationOf(uid)?.kind === 'backfill'),
+        ignoresReservationOf: this.#ignoring(isGone, options),
         spend,
       };
       const plan = yield* this.#planner.steps(request, transaction, budget);
@@ -109,25 +112,26 @@ export class DryRuns {
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     nominations: readonly Nomination[],
-    without: readonly Pod[],
+    options: RejectionOptions,
   ): Status | undefined {
-    return finish(this.rejectionSteps(profile, schedulingEntity, nominations, without, new WorkBudget()));
+    return finish(this.rejectionSteps(profile, schedulingEntity, nominations, options, new WorkBudget()));
   }
 
-  /** Returns why these members do not fit together on exactly these nodes without these pods; undefined if they fit. */
+  /** Returns why these members do not fit together on exactly these nodes; undefined if they fit. */
   *rejectionSteps(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     nominations: readonly Nomination[],
-    without: readonly Pod[],
+    options: RejectionOptions,
     budget: WorkBudget,
   ): Yielding<Status | undefined> {
     this.#mustNotBePlanning();
+    const { without } = options;
     const transaction = this.#cluster.begin();
     try {
       yield* takeOutPods(transaction, without, budget);
       const groupState = schedulingEntity.kind === 'gang' ? new CycleState() : undefined;
-      const request = { profile, groupState, ignoresReservationOf: isIn(without) };
+      const request = { profile, groupState, ignoresReservationOf: this.#ignoring(isIn(without), options) };
       return yield* new NodeCheck(this.#cluster).rejectionSteps(request, nominations, transaction, budget);
     } finally {
       transaction.rollback();
@@ -151,6 +155,15 @@ export class DryRuns {
     const gone = [...without];
     transaction.takeOut(gone);
     return { transaction, isGone: isIn(gone) };
+  }
+
+  /** Returns a function that returns whether the reservation of this owner, by uid, does not count. */
+  #ignoring(
+    isGone: (uid: string) => boolean,
+    { ignoresBackfillOf }: Pick<CoreDryRunOptions, 'ignoresBackfillOf'>,
+  ): (uid: string) => boolean {
+    if (ignoresBackfillOf === undefined) return isGone;
+    return (uid) => isGone(uid) || (ignoresBackfillOf(uid) && this.#cluster.reservationOf(uid)?.kind === 'backfill');
   }
 
   #mustNotBePlanning(): void {

@@ -16,6 +16,7 @@ import type { EvictablePod } from './evictable-pod.ts';
 import type { EvictionUnits } from './eviction-units.ts';
 import { mostImportantFirst } from './importance.ts';
 import { reduceVictims } from './reduce-victims.ts';
+import type { VictimSearchRequest } from './victim-search-request.ts';
 import { Victims } from './victims.ts';
 
 /** Members that are alike to the plugins. */
@@ -59,6 +60,7 @@ export interface VictimEstimateOptions {
   readonly policy: PreemptionPolicy;
   /** Returns the pods on the node that go in any case, so that their capacity will be free. */
   readonly goingOn: (node: NodeInfo) => readonly Pod[];
+  readonly ignoresReservationOf: VictimSearchRequest['ignoresReservationOf'];
 }
 
 /**
@@ -153,8 +155,10 @@ export class VictimEstimate {
     const candidate = new CandidateNode(node, this.#ids);
     for (const pod of going) candidate.add(candidate.free, pod, 1);
     if (node.reservations.size === 0) return candidate;
+    const { ignoresReservationOf: isIgnored } = this.#options;
     for (const reservation of node.reservations.values()) {
       const { owner } = reservation;
+      if (isIgnored?.(owner.uid) === true) continue;
       // An owner that is assumed on the node already counts among its pods.
       if (!node.pods.has(owner.uid) && mustRespect(preemptor, reservation)) candidate.add(candidate.free, owner, -1);
     }

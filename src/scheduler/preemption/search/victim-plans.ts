@@ -54,13 +54,13 @@ export class VictimPlans {
   /** Plans without these pods, on these nodes only. An incomplete plan changes nothing. */
   *plan(victims: readonly EvictablePod[], within?: ReadonlySet<string>): Yielding<Plan> {
     const { planner, request, transaction, going, work } = this.#options;
-    const { profile, demand, nodeSubsetOf } = request;
+    const { profile, demand, nodeSubsetOf, ignoresReservationOf } = request;
     const { members, needed, signed, gang } = demand;
     yield* this.undo();
     work.plans++;
     yield* takeOutPods(transaction, [...going, ...victims.map(({ pod }) => pod)], this.#budget);
     const planRequest: PlanRequest = {
-      ...{ profile, members, needed, signed, within, nodeSubsetOf },
+      ...{ profile, members, needed, signed, within, nodeSubsetOf, ignoresReservationOf },
       groupState: gang === undefined ? undefined : new CycleState(),
       spend: (steps) => work.spend(steps),
     };

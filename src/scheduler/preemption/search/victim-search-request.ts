@@ -26,4 +26,6 @@ export interface VictimSearchRequest {
   readonly earlier?: EarlierPreemptions;
   /** Returns the nodes that a member may use. Absent: no restriction. */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
+  /** Returns whether the reservation of this owner, by uid, does not count. Absent: all count. */
+  readonly ignoresReservationOf?: ((uid: string) => boolean) | undefined;
 }

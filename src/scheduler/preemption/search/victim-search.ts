@@ -79,7 +79,7 @@ export class VictimSearch {
   }
 
   *#find(request: VictimSearchRequest, units: EvictionUnits, work: SearchWork): Yielding<FoundVictims> {
-    const { policy, demand } = request;
+    const { policy, demand, ignoresReservationOf } = request;
     const { needed } = demand;
     const { budget } = work;
     const classes = yield* this.#classes(request, work);
@@ -90,6 +90,7 @@ export class VictimSearch {
       units,
       policy,
       goingOn: ({ name }) => going.get(name) ?? [],
+      ignoresReservationOf,
     };
     const estimate = yield* VictimEstimate.of(estimated, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);

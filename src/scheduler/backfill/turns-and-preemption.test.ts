@@ -1,0 +1,42 @@
+import { expect, it, test } from 'vitest';
+import { TurnStory } from '../testing/turn-story.ts';
+
+const longAgo = Date.UTC(2025, 0, 1);
+
+/** A new process finds pod `next`, which has waited for long and never preempts, and node `a`, which two pods of low priority fill. */
+function fullNode(): TurnStory {
+  const story = new TurnStory({ reserveAfterMs: 1_000, drainAfterMs: 1_000 }, 'listing');
+  story.node('a', 2);
+  for (const name of ['low-0', 'low-1']) story.pod(name, { nodeName: 'a', priority: -1 });
+  const nodeSelector = { 'kubernetes.io/hostname': 'a' };
+  story.pod('next', { createdAt: longAgo, nodeSelector, spec: { preemptionPolicy: 'Never' } });
+  return story;
+}
+
+test('I9: a turn on the node of a preemption does not end it, because the preemptor need not respect the turn', async () => {
+  const story = fullNode();
+  story.pod('preemptor', { createdAt: longAgo - 1_000 });
+  story.queueing.start();
+  await story.after(10);
+  expect(story.reserved).toEqual({ a: ['next'] });
+  const { marks, evicted } = story.queueing.harness;
+  expect({ marks, evicted }).toEqual({ marks: ['+low-1'], evicted: ['low-1'] });
+  story.ends('low-1');
+  await story.after(1);
+  expect(story.started.has('preemptor')).toBe(true);
+});
+
+it('lets a partially bound gang that goes first preempt on a node that is drained for the turn of another entity', async () => {
+  const story = fullNode();
+  story.node('b', 1);
+  story.queueing.group({ name: 'torn', minMember: 2 });
+  story.pod('torn-0', { group: 'torn', nodeName: 'b' });
+  story.queueing.change('torn-0', { plannedGroupUid: 'torn', plannedQuorum: 2 });
+  story.queueing.start();
+  await story.after(5);
+  expect(story.reserved).toEqual({ a: ['next'] });
+  story.pod('torn-1', { group: 'torn' });
+  await story.run();
+  const { evicted, warnings } = story.queueing.harness;
+  expect({ evicted, warnings }).toEqual({ evicted: ['low-1'], warnings: [] });
+});
