@@ -17,7 +17,7 @@ export interface Call {
    * while an attempt is open.
    */
   readonly views: readonly Readonly<Record<WatchedResource, number>>[];
-  /** Like `views`, but all that the process had in its last so many milliseconds of running. Only when it is sent. */
+  /** Like `views`, but all that the process had while it last ran for `lastMs` milliseconds. Only when it is sent. */
   readonly viewsOf: (lastMs: number) => readonly Readonly<Record<WatchedResource, number>>[];
   /** All versions that the process has received, oldest first. Grows. A watch brings each version, a list skips those before it. */
   readonly received: readonly Readonly<Record<WatchedResource, number>>[];
