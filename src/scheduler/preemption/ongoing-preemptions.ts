@@ -60,8 +60,8 @@ export interface PreemptionEnd {
   readonly outcome: PreemptionResult;
   /** A part of a sentence for the verdict. */
   readonly note?: string;
-  /** True if a repetition may fail in the same way, so that the entity must pause. */
-  readonly isFailure?: boolean;
+  /** True if a repetition may fail in the same way, so that the entity must pause; `fromSecond`: only if it has failed before. */
+  readonly isFailure?: boolean | 'fromSecond';
   /** Pods that no entity must wait for any more. */
   readonly stuck?: readonly Pod[];
 }
@@ -239,9 +239,12 @@ export class OngoingPreemptions {
     for (const uid of ongoing.waitingUids) this.#awaited.delete(uid, ongoing);
     this.victims.cancel(units);
     for (const { uid } of stuck) this.#stuck.add(uid);
-    if (isFailure) {
-      const notBefore = this.history.failed(schedulingEntity, ongoing.limits.backoff, clock.monotonic(), note);
-      this.#pauses.set(key, notBefore, plan.owner);
+    if (isFailure !== false) {
+      const { history } = this;
+      const hasPause = isFailure !== 'fromSecond' || history.hasFailed(schedulingEntity);
+      const pause = hasPause ? ongoing.limits.backoff : undefined;
+      const notBefore = history.failed(schedulingEntity, pause, clock.monotonic(), note);
+      if (hasPause) this.#pauses.set(key, notBefore, plan.owner);
     }
     const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
     metrics.ended(outcome, wasted, (clock.monotonic() - ongoing.startedAt) / 1000);
@@ -294,7 +297,9 @@ export class OngoingPreemptions {
     const needsVictims = !this.#fit.fitsBeside(ongoing);
     if (needsVictims && (this.#fit.stillFits(ongoing) || this.#fit.fitsWithout(ongoing) !== undefined)) return true;
     const why = needsVictims ? 'it would no longer fit' : 'it fits without evictions';
-    this.end(ongoing, { outcome: 'abandoned', note: `its nodes have changed, and ${why}` });
+    const note = `its nodes have changed, and ${why}`;
+    // Such changes should be rare. Should they ever follow from the preemption itself, a pause ends the loop.
+    this.end(ongoing, { outcome: 'abandoned', note, ...(needsVictims && { isFailure: 'fromSecond' }) });
     return false;
   }
 

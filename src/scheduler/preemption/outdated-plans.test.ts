@@ -219,6 +219,25 @@ it('nothing is deleted if another component has taken the capacity while the mar
   expect(story.reserved).toEqual({});
 });
 
+it('another preemption follows at once if another component has taken the capacity, and after a pause if that happens again', async () => {
+  const story = await betweenMarks();
+  for (const node of ['b', 'c']) {
+    story.node(node, 2);
+    story.pod(`old-${node}`, { cpu: 2, nodeName: node });
+  }
+  story.pod('other-a', { nodeName: 'a', priority: 2000 });
+  await story.release((verb) => verb === 'mark');
+  await story.after(1);
+  expect(story.reserved).toEqual({ high: 'c' });
+  story.pod('other-c', { nodeName: 'c', priority: 2000 });
+  await story.release();
+  await story.after(100);
+  expect(story.reserved).toEqual({});
+  expect(story.verdictOn('high')).toContain('its nodes have changed, and it would no longer fit; next try not before');
+  await story.after(20);
+  expect(story.reserved).toEqual({ high: 'b' });
+});
+
 it('nothing is deleted if other pods have ended while the marks were written', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 4);

@@ -31,6 +31,10 @@ export class PreemptionHistory {
     return failure?.uid === uidOf(schedulingEntity) ? failure : undefined;
   }
 
+  hasFailed(schedulingEntity: SchedulingEntity): boolean {
+    return (this.of(schedulingEntity)?.times ?? 0) > 0;
+  }
+
   /** The entity asks for its first preemption, which it may begin at `notBefore` (Clock.monotonic()). */
   delayed(schedulingEntity: SchedulingEntity, notBefore: number, note: string): FailedPreemption {
     const delay = { uid: uidOf(schedulingEntity), times: 0, notBefore, note };
@@ -38,10 +42,10 @@ export class PreemptionHistory {
     return delay;
   }
 
-  /** A preemption failed at `now` (Clock.monotonic()). Returns when the entity may preempt again. */
-  failed(schedulingEntity: SchedulingEntity, pause: BackoffPolicy, now: number, note: string): number {
+  /** A preemption failed at `now` (Clock.monotonic()). Returns when the entity may preempt again. `pause`: undefined: at once. */
+  failed(schedulingEntity: SchedulingEntity, pause: BackoffPolicy | undefined, now: number, note: string): number {
     const times = (this.of(schedulingEntity)?.times ?? 0) + 1;
-    const notBefore = now + backoffDelay(pause, times);
+    const notBefore = now + (pause === undefined ? 0 : backoffDelay(pause, times));
     const failure = { uid: uidOf(schedulingEntity), times, notBefore, note };
     this.#failures.set(entityKeyOf(schedulingEntity), failure);
     return notBefore;

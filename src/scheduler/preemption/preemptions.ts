@@ -332,8 +332,7 @@ export class Preemptions {
         this.#ongoing.end(ongoing, { outcome: 'abandoned', note, isFailure: !ongoing.isRecovered });
       }
     }
-    const hasFailed = (this.#ongoing.history.of(schedulingEntity)?.times ?? 0) > 0;
-    const message = hasFailed ? this.#pauseOf(schedulingEntity) : undefined;
+    const message = this.#ongoing.history.hasFailed(schedulingEntity) ? this.#pauseOf(schedulingEntity) : undefined;
     return message === undefined ? undefined : { message };
   }
 
