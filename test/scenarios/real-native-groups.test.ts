@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { podGroupPath } from '../../src/api/pod-group.ts';
 import { podPath } from '../../src/api/pod-path.ts';
 import { InstalledRights } from '../chart/installed-rights.ts';
 import { rejectedIn } from '../chart/right.ts';
@@ -88,6 +89,12 @@ describe.skipIf(programs.state === 'missing')('Their fields behind feature gates
       await untilPod(stage, first, says, ({ status }) => conditionOf(status).includes(says));
       await plane().stopApiServer();
       await plane().startApiServer();
+      // Just after its start, it answers requests for custom resources with 429.
+      await poll(
+        () => stage.client.list(podGroupPath(stage.namespace)).then(() => undefined, String),
+        'the API server serves custom resources',
+        2 * hangsMs,
+      );
       const pods = [first, await stage.createPod('train-1', { schedulingGroup: 'train', cpu: 1 })];
       for (const key of pods) await untilPod(stage, key, 'bound', ({ spec }) => (spec.nodeName ?? '') !== '');
     } finally {
