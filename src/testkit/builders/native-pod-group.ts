@@ -1,15 +1,9 @@
 import { initiallyScheduled } from '../../api/native-pod-group.ts';
-import { rfc3339 } from './identity.ts';
+import { groupMetadata } from './group-metadata.ts';
+import type { GroupIdentity } from './group-metadata.ts';
 import type { Identity } from './identity.ts';
 
-export interface NativePodGroupOptions {
-  readonly name?: string;
-  /** Default: `default`. */
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  /** Milliseconds since the epoch; default: one second after the previous object. */
-  readonly createdAt?: number;
+export interface NativePodGroupOptions extends GroupIdentity {
   /** Absent: the policy is `basic`. */
   readonly minCount?: number;
   readonly disruptionMode?: 'single' | 'all';
@@ -30,14 +24,7 @@ export function buildNativePodGroup(options: NativePodGroupOptions, identity: Id
   return {
     apiVersion: 'scheduling.k8s.io/v1beta1',
     kind: 'PodGroup',
-    metadata: {
-      name: options.name ?? `group-${identity.resourceVersion}`,
-      namespace: options.namespace ?? 'default',
-      uid: options.uid ?? identity.uid,
-      resourceVersion: options.resourceVersion ?? identity.resourceVersion,
-      generation: 1,
-      creationTimestamp: options.createdAt === undefined ? identity.creationTimestamp : rfc3339(options.createdAt),
-    },
+    metadata: groupMetadata(options, identity),
     spec: {
       schedulingPolicy: minCount === undefined ? { basic: {} } : { gang: { minCount } },
       disruptionMode: { [options.disruptionMode ?? 'single']: {} },

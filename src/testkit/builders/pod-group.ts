@@ -1,15 +1,9 @@
 import type { PodGroupSpec, PodGroupStatus } from '../../api/pod-group.ts';
-import { rfc3339 } from './identity.ts';
+import { groupMetadata } from './group-metadata.ts';
+import type { GroupIdentity } from './group-metadata.ts';
 import type { Identity } from './identity.ts';
 
-export interface PodGroupOptions extends PodGroupSpec {
-  readonly name?: string;
-  /** Default: `default`. */
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  /** Milliseconds since the epoch; default: one second after the previous object. */
-  readonly createdAt?: number;
+export interface PodGroupOptions extends PodGroupSpec, GroupIdentity {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly status?: PodGroupStatus;
@@ -39,12 +33,7 @@ export function buildPodGroup(options: PodGroupOptions, identity: Identity): Pod
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
     metadata: {
-      name: options.name ?? `group-${identity.resourceVersion}`,
-      namespace: options.namespace ?? 'default',
-      uid: options.uid ?? identity.uid,
-      resourceVersion: options.resourceVersion ?? identity.resourceVersion,
-      generation: 1,
-      creationTimestamp: options.createdAt === undefined ? identity.creationTimestamp : rfc3339(options.createdAt),
+      ...groupMetadata(options, identity),
       ...(options.labels !== undefined && { labels: options.labels }),
       ...(options.annotations !== undefined && { annotations: options.annotations }),
     },
