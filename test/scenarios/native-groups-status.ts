@@ -20,7 +20,7 @@ export const unschedulable = { type: initiallyScheduled, status: 'False', reason
 /** The condition that the controller writes into PodGroups of Kubernetes itself, and the groups that it leaves alone. */
 export const nativeGroupsStatus = {
   NA6: scenario(
-    'the condition is written once and stays, whatever happens to the pods and whoever else writes it',
+    'the controller writes the condition once, also if pods end or another component writes it',
     async (stage) => {
       await stage.addNodes(cpus('node', 8));
       const controller = await stage.startController();
