@@ -1,9 +1,11 @@
+import { podGroupResource } from './pod-group.ts';
+
 /** The APIs that a pod group can come from: that of scheduler-plugins, and that of Kubernetes itself. */
 export type GroupSource = 'scheduling.x-k8s.io' | 'scheduling.k8s.io';
 
 /** apiVersion under which Events and messages refer to a group. */
 export const groupApiVersions = {
-  'scheduling.x-k8s.io': 'scheduling.x-k8s.io/v1alpha1',
+  'scheduling.x-k8s.io': podGroupResource.apiVersion,
   'scheduling.k8s.io': 'scheduling.k8s.io/v1beta1',
 } as const satisfies Record<GroupSource, string>;
 
