@@ -74,9 +74,13 @@ export function whyEnded(record: StoreRecord, plan: PreemptionPlan): string | un
   return undefined;
 }
 
-function isMemberChange({ resource, by, type, object }: Committed, { uid, group }: Beneficiary): boolean {
+/** A group that a member's spec names besides its own holds the whole gang back as soon as it exists. */
+function isMemberChange({ resource, by, type, object }: Committed, { uid, group, waiting }: Beneficiary): boolean {
   if (group === undefined || by !== 'world') return false;
-  if (resource.startsWith('podgroups')) return plainGroup(object).uid === uid;
+  if (resource.includes('podgroups')) {
+    const changed = plainGroup(object);
+    return changed.uid === uid || waiting.some(({ otherGroup }) => otherGroup === changed.name);
+  }
   return (
     resource === 'pods' && plainPod(object).group === group.name && (type !== 'MODIFIED' || plainPod(object).isLeaving)
   );
