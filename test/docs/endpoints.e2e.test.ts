@@ -66,7 +66,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
       ...['scheduler', '--kubeconfig', plane().kubeconfigPath, '--secure-port', String(port)],
       ...['--bind-address', '127.0.0.1', '--client-ca-file', join(tls, 'ca.crt')],
     ]);
-    await scheduler.said(/scheduling/);
+    await scheduler.said(/ scheduling schedulerNames=/);
     await createGang('train', 2, '500m');
     await createGang('huge', 3, '1500m');
     await poll(async () => {

@@ -29,7 +29,7 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kub
     );
     const [, ...parameters] = start!.command.replace(/ &$/, '').split(' ');
     scheduler = new TestProcess([...parameters, '--kubeconfig', plane().kubeconfigPath, '--secure-port', '0']);
-    await scheduler.said(/scheduling/);
+    await scheduler.said(/ scheduling schedulerNames=/);
   });
 
   afterAll(async () => {

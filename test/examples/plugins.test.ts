@@ -18,7 +18,7 @@ describe('Plugin examples on the embedded plane', () => {
   play(openEmbeddedPlane, async ({ kubeconfigPath }) => {
     const flags = ['--kubeconfig', kubeconfigPath, '--secure-port', '0', '--scheduler-name', 'default-scheduler'];
     const process = new TestProcess(['scheduler', ...flags]);
-    await process.said(/scheduling/);
+    await process.said(/ scheduling schedulerNames=/);
     return () => process.kill();
   });
 });
@@ -89,7 +89,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
       ...['--plugin', 'examples/sample-plugin/sample-plugin.ts'],
     ]);
     try {
-      await process.said(/scheduling/);
+      await process.said(/ scheduling schedulerNames=/);
       await createExample(plane, 'examples/sample-plugin/pods.yaml');
       await process.said(/INFO +pre filter called for pod sampled plugin=SamplePlugin/);
       await process.said(/INFO +pod sampled is bound to node-\d plugin=SamplePlugin/);

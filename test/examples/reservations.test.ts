@@ -18,7 +18,7 @@ it('a scheduler with reservations starts a Job with a deadline and a gang with a
     scheduler = new TestProcess(['scheduler', '--config', configuration, '--secure-port', '0'], {
       environment: { KUBECONFIG: kubeconfig },
     });
-    await scheduler.said(/scheduling/);
+    await scheduler.said(/ scheduling schedulerNames=/);
     const kubectl = new Kubectl(await kubectlPath(), kubeconfig, folder);
     await kubectl.ok('wait pg/train --for=condition=Ready --timeout=1m');
     await kubectl.ok('wait pods -l job-name=sweep --for=condition=Ready --timeout=1m');
