@@ -4,11 +4,17 @@ import type { Status } from './status.ts';
 /**
  * What rejected a pod:
  * - `pod`: PreFilter rejected the pod as a whole, or a plugin failed;
- * - `nodes`: every node was rejected. `reasons`: reason -> number of nodes. `resolvable`: preemption may help on at least one node.
+ * - `nodes`: every node was rejected. `resolvable`: preemption may help on at least one node.
  */
 export type Rejection =
   | { readonly kind: 'pod'; readonly status: Status }
-  | { readonly kind: 'nodes'; readonly reasons: ReadonlyMap<string, number>; readonly resolvable: boolean };
+  | { readonly kind: 'nodes'; readonly rejections: readonly NodesRejection[]; readonly resolvable: boolean };
+
+/** Nodes that were rejected with one status, each by the first plugin of the profile that rejects it. */
+export interface NodesRejection {
+  readonly status: Status;
+  readonly nodes: number;
+}
 
 /** Why one pod fits no node. */
 export interface Diagnosis {
@@ -20,6 +26,16 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>;
   /** Subset of `plugins` that returned Pending. Absent: none. */
   readonly pending?: ReadonlySet<string>;
+}
+
+/**
+ * Returns reason -> number of nodes. A node that is rejected for several reasons counts for each. Two plugins may give the same reason.
+ */
+export function reasonsIn(rejections: readonly NodesRejection[]): ReadonlyMap<string, number> {
+  const reasons = new Map<string, number>();
+  for (const { status, nodes } of rejections)
+    for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + nodes);
+  return reasons;
 }
 
 /** Returns the plugin fields of a Diagnosis for a status that rejected the pod as a whole. */
@@ -42,7 +58,7 @@ export function failureIn({ rejection }: Diagnosis): Status | undefined {
 export function describeCause({ rejection }: Diagnosis): string {
   return rejection.kind === 'pod'
     ? withoutNumbers(rejection.status.message)
-    : [...rejection.reasons.keys()].sort().join(', ');
+    : [...reasonsIn(rejection.rejections).keys()].sort().join(', ');
 }
 
 /** Replaces the numbers, which may change while the cause stays the same. */
@@ -54,6 +70,6 @@ export function withoutNumbers(text: string): string {
 export function describeDiagnosis({ nodeCount, rejection }: Diagnosis): string {
   const prefix = `0/${nodeCount} nodes are available`;
   if (rejection.kind === 'pod') return `${prefix}: ${rejection.status.message}.`;
-  const reasons = [...rejection.reasons].map(([reason, count]) => `${count} ${reason}`).sort();
+  const reasons = [...reasonsIn(rejection.rejections)].map(([reason, count]) => `${count} ${reason}`).sort();
   return reasons.length === 0 ? `${prefix}: no nodes are known.` : `${prefix}: ${reasons.join(', ')}.`;
 }

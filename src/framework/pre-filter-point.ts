@@ -22,10 +22,10 @@ export type PreFilterResult = { readonly mayChange: boolean } & (
 );
 
 /** Status of a node that PreFilter excluded. */
-export const notPreselected = new Status(
-  'UnschedulableAndUnresolvable',
-  "node(s) didn't satisfy plugin(s) [PreFilter]",
-);
+export const notPreselected = new Status('UnschedulableAndUnresolvable', {
+  text: "node(s) didn't satisfy plugin(s) [PreFilter]",
+  code: 'NotPreselected',
+});
 
 /** Runs PreFilter for all plugins or a subset, and updates its results with AddPod and RemovePod. */
 export class PreFilterPoint {

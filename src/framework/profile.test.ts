@@ -347,7 +347,7 @@ describe('PostFilter', () => {
       answering('Three', bug),
       answering('Four', () => ({ message: 'four' })),
     );
-    const rejection = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
+    const rejection = { kind: 'nodes', rejections: [], resolvable: false } as const;
     const diagnosis = { pod, nodeCount: 0, rejection, plugins: new Set<string>() };
     for (const answer of profile.postFilter({ kind: 'pod', pod }, diagnosis)) {
       expect(answer).toEqual({ plugin: 'Two', result: { message: 'two' } });

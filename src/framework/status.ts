@@ -1,3 +1,5 @@
+import type { RejectionReason } from '../api/rejection-code.ts';
+
 /**
  * Why a plugin did not succeed. Success is `undefined`, so that the hot loop allocates nothing.
  * - `Unschedulable`: not now; a cluster change or preemption may help.
@@ -17,14 +19,29 @@ export class Status {
   readonly code: StatusCode;
   /** Short phrases for users, without a period. The verdict counts nodes per reason. */
   readonly reasons: readonly string[];
+  /** The same reasons, with what programs read of them. */
+  readonly details: readonly RejectionReason[];
   /** Name of the plugin that returned the status; the framework sets it if the plugin did not. */
   readonly plugin: string;
   readonly cause: unknown;
 
-  /** Takes one reason or several: `Insufficient cpu` and `Insufficient memory` are two. */
-  constructor(code: StatusCode, reasons: string | readonly string[], plugin = '', cause?: unknown) {
+  /**
+   * Takes one reason or several: `Insufficient cpu` and `Insufficient memory` are two. A reason that is only a text gets the code
+   * `Other`, or `PluginFailed` if the status is an Error.
+   */
+  constructor(
+    code: StatusCode,
+    reasons: string | RejectionReason | readonly (string | RejectionReason)[],
+    plugin = '',
+    cause?: unknown,
+  ) {
+    const given = typeof reasons === 'string' || 'text' in reasons ? [reasons] : reasons;
+    const known = given.length === 0 ? ['no reason given'] : given;
     this.code = code;
-    this.reasons = typeof reasons === 'string' ? [reasons] : reasons.length === 0 ? ['no reason given'] : reasons;
+    this.details = known.map((reason) =>
+      typeof reason === 'string' ? { text: reason, code: code === 'Error' ? 'PluginFailed' : 'Other' } : reason,
+    );
+    this.reasons = this.details.map(({ text }) => text);
     this.plugin = plugin;
     this.cause = cause;
   }
@@ -35,7 +52,7 @@ export class Status {
   }
 
   from(plugin: string): Status {
-    return this.plugin === plugin ? this : new Status(this.code, this.reasons, plugin, this.cause);
+    return this.plugin === plugin ? this : new Status(this.code, this.details, plugin, this.cause);
   }
 }
 

@@ -119,8 +119,13 @@ export class Coscheduling implements Plugin {
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
       shortfall.isPermanent ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
-      `its minResources request ${formatAmount(resource, shortfall.needed)} ${resource}, ` +
-        `but only ${formatAmount(resource, shortfall.free)} is free in the whole cluster`,
+      {
+        text:
+          `its minResources request ${formatAmount(resource, shortfall.needed)} ${resource}, ` +
+          `but only ${formatAmount(resource, shortfall.free)} is free in the whole cluster`,
+        code: 'GroupExceedsCluster',
+        resource,
+      },
       pluginName,
     );
   }

@@ -19,9 +19,21 @@ import { interPodAffinityArguments } from './inter-pod-affinity-args.ts';
 const name = 'InterPodAffinity';
 const rejections: Readonly<Record<AffinityVerdict, Status | undefined>> = {
   fits: undefined,
-  affinity: new Status('UnschedulableAndUnresolvable', "node(s) didn't match pod affinity rules", name),
-  antiAffinity: new Status('Unschedulable', "node(s) didn't match pod anti-affinity rules", name),
-  existingAntiAffinity: new Status('Unschedulable', "node(s) didn't satisfy existing pods anti-affinity rules", name),
+  affinity: new Status(
+    'UnschedulableAndUnresolvable',
+    { text: "node(s) didn't match pod affinity rules", code: 'PodAffinityMismatch' },
+    name,
+  ),
+  antiAffinity: new Status(
+    'Unschedulable',
+    { text: "node(s) didn't match pod anti-affinity rules", code: 'PodAntiAffinityConflict' },
+    name,
+  ),
+  existingAntiAffinity: new Status(
+    'Unschedulable',
+    { text: "node(s) didn't satisfy existing pods anti-affinity rules", code: 'PodAntiAffinityConflict' },
+    name,
+  ),
 };
 
 /** Maximum number of cached matches between existing terms and incoming pods; beyond it the cache starts over. */

@@ -14,15 +14,19 @@ import type { CompiledNodeAffinity, PreferredTerm } from '../compile-node-affini
 const name = 'NodeAffinity';
 const podMismatch = new Status(
   'UnschedulableAndUnresolvable',
-  "node(s) didn't match Pod's node affinity/selector",
+  { text: "node(s) didn't match Pod's node affinity/selector", code: 'NodeAffinityMismatch' },
   name,
 );
 const addedMismatch = new Status(
   'UnschedulableAndUnresolvable',
-  "node(s) didn't match scheduler-enforced node affinity",
+  { text: "node(s) didn't match scheduler-enforced node affinity", code: 'NodeAffinityMismatch' },
   name,
 );
-const conflictingNames = new Status('UnschedulableAndUnresolvable', 'pod affinity terms conflict', name);
+const conflictingNames = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: 'pod affinity terms conflict', code: 'NodeAffinityMismatch' },
+  name,
+);
 const noAffinity: CompiledNodeAffinity = { required: undefined, nodeNames: undefined, preferred: [] };
 const noNodeMatches: CompiledNodeAffinity = { required: [], nodeNames: undefined, preferred: [] };
 

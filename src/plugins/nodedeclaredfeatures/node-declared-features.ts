@@ -8,7 +8,11 @@ import { skip, Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodeDeclaredFeatures';
-const lacksFeatures = new Status('UnschedulableAndUnresolvable', "node(s) didn't match Pod's required features", name);
+const lacksFeatures = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: "node(s) didn't match Pod's required features", code: 'MissingNodeFeature' },
+  name,
+);
 
 /** Rejects nodes that do not declare the kubelet features that the pod requires. */
 class NodeDeclaredFeatures implements Plugin {

@@ -8,7 +8,11 @@ import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodeName';
-const otherNode = new Status('UnschedulableAndUnresolvable', "node(s) didn't match the requested node name", name);
+const otherNode = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: "node(s) didn't match the requested node name", code: 'NodeNameMismatch' },
+  name,
+);
 
 /** Restricts a pod to the node it names. Pods from the queue name none; bound pods in dry runs do. */
 class NodeName implements Plugin {

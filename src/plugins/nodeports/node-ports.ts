@@ -7,7 +7,11 @@ import { skip, Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodePorts';
-const portInUse = new Status('Unschedulable', "node(s) didn't have free ports for the requested pod ports", name);
+const portInUse = new Status(
+  'Unschedulable',
+  { text: "node(s) didn't have free ports for the requested pod ports", code: 'PortConflict' },
+  name,
+);
 const allAddresses = '0.0.0.0';
 
 /** Rejects nodes where a host port of the pod is in use: same protocol and port, on the same address or on all addresses. */

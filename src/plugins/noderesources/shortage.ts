@@ -1,9 +1,12 @@
+import type { RejectionReason } from '../../api/rejection-code.ts';
 import { podsId } from '../../api/resource-names.ts';
 import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
 import { Status } from '../../framework/status.ts';
 
 /** Maximum number of cached shortages; beyond it the cache starts over. Only made-up resource names come near it. */
 const shortageLimit = 4096;
+/** Of the empty set; never shown. */
+const nothing: RejectionReason = { text: '', code: 'Other' };
 
 /**
  * Caches the sets of resources that nodes are short of. Creates each set once, so that rejecting a pod on thousands of nodes allocates
@@ -18,23 +21,24 @@ export class Shortages {
   constructor(plugin: string, names: ResourceNames) {
     this.#plugin = plugin;
     this.#names = names;
-    this.#none = this.#create(undefined, '');
+    this.#none = this.#create(undefined, nothing);
   }
 
   /** The empty set, from which `and` builds the others. Sets built from it stay usable until the next access. */
   get none(): Shortage {
     if (this.#count > shortageLimit) {
       this.#count = 0;
-      this.#none = this.#create(undefined, '');
+      this.#none = this.#create(undefined, nothing);
     }
     return this.#none;
   }
 
-  #create(less: Shortage | undefined, last: string): Shortage {
+  #create(less: Shortage | undefined, last: RejectionReason): Shortage {
     this.#count++;
     const more = (of: Shortage, id: ResourceId): Shortage => {
-      const reason = id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`;
-      return this.#create(of, reason);
+      const resource = this.#names.nameOf(id);
+      const text = id === podsId ? 'Too many pods' : `Insufficient ${resource}`;
+      return this.#create(of, { text, code: 'InsufficientResource', resource });
     };
     return new Shortage({ plugin: this.#plugin, less, reason: last, more });
   }
@@ -45,7 +49,7 @@ interface ShortageStep {
   readonly plugin: string;
   /** The shortage without the last resource; undefined: the empty set. */
   readonly less: Shortage | undefined;
-  readonly reason: string;
+  readonly reason: RejectionReason;
   readonly more: (of: Shortage, id: ResourceId) => Shortage;
 }
 
@@ -78,8 +82,8 @@ export class Shortage {
     return more;
   }
 
-  #reasons(): readonly string[] {
-    const reasons: string[] = [];
+  #reasons(): readonly RejectionReason[] {
+    const reasons: RejectionReason[] = [];
     for (let step = this.#step; step.less !== undefined; step = step.less.#step) reasons.push(step.reason);
     return reasons.reverse();
   }

@@ -10,7 +10,11 @@ import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'NodeUnschedulable';
-const rejection = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
+const rejection = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: 'node(s) were unschedulable', code: 'Cordoned' },
+  name,
+);
 /** Taint of a cordoned node. A pod that tolerates it accepts `spec.unschedulable`. */
 const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 

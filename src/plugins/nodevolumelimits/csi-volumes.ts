@@ -39,8 +39,8 @@ export function csiVolumesOf(pod: Pod, { listed, hasDrivers, plugin, isOwn }: Cs
     if (claimName === '') return new Status('Error', 'PersistentVolumeClaim had no name', plugin);
     const claim = listed.get('PersistentVolumeClaim', pod.namespace, claimName);
     if (claim === undefined) {
-      const reason = `looking up PVC ${pod.namespace}/${claimName}: ${claimNotFound(claimName)}`;
-      return new Status('UnschedulableAndUnresolvable', reason, plugin);
+      const text = `looking up PVC ${pod.namespace}/${claimName}: ${claimNotFound(claimName)}`;
+      return new Status('UnschedulableAndUnresolvable', { text, code: 'VolumeUnavailable' }, plugin);
     }
     const ownerProblem = isEphemeral ? notOwned(pod, claim) : undefined;
     if (ownerProblem !== undefined) return new Status('Error', ownerProblem, plugin);

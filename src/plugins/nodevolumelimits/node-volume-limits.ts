@@ -16,7 +16,11 @@ import type { CsiVolumes } from './csi-volumes.ts';
 
 const name = 'NodeVolumeLimits';
 const requestKey = `${name}/request`;
-const tooMany = new Status('Unschedulable', 'node(s) exceed max volume count', name);
+const tooMany = new Status(
+  'Unschedulable',
+  { text: 'node(s) exceed max volume count', code: 'VolumeUnavailable' },
+  name,
+);
 
 const reads = [
   ...(['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass'] as const),
@@ -147,7 +151,11 @@ class NodeVolumeLimits implements Plugin {
   #missingOf(driver: string): Status {
     let status = this.#missing.get(driver);
     if (status === undefined) {
-      status = new Status('Unschedulable', `${driver} CSI driver is not installed on the node`, name);
+      status = new Status(
+        'Unschedulable',
+        { text: `${driver} CSI driver is not installed on the node`, code: 'VolumeUnavailable' },
+        name,
+      );
       this.#missing.set(driver, status);
     }
     return status;

@@ -26,8 +26,12 @@ const name = 'PodTopologySpread';
 const reason = "node(s) didn't match pod topology spread constraints";
 const rejections: Readonly<Record<SpreadVerdict, Status | undefined>> = {
   fits: undefined,
-  skewed: new Status('Unschedulable', reason, name),
-  unlabeled: new Status('UnschedulableAndUnresolvable', `${reason} (missing required label)`, name),
+  skewed: new Status('Unschedulable', { text: reason, code: 'TopologySpreadViolated' }, name),
+  unlabeled: new Status(
+    'UnschedulableAndUnresolvable',
+    { text: `${reason} (missing required label)`, code: 'TopologySpreadViolated' },
+    name,
+  ),
 };
 
 /** Kinds whose selectors determine the group of a pod without constraints of its own. */

@@ -13,7 +13,11 @@ import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'TaintToleration';
-const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);
+const untolerated = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: 'node(s) had untolerated taint(s)', code: 'UntoleratedTaint' },
+  name,
+);
 
 /** Rejects nodes with NoSchedule or NoExecute taints that the pod does not tolerate. Scores nodes by PreferNoSchedule taints. */
 class TaintToleration implements Plugin {

@@ -23,7 +23,8 @@ export function claimsOf(
   plugin: string,
   own: ReadonlyMap<string, PersistentVolumeClaim>,
 ): PodClaims | Status {
-  const reject = (reason: string): Status => new Status('UnschedulableAndUnresolvable', reason, plugin);
+  const reject = (text: string): Status =>
+    new Status('UnschedulableAndUnresolvable', { text, code: 'VolumeUnavailable' }, plugin);
   const volumes = claimVolumesOf(pod);
   for (const { claimName, isEphemeral } of volumes) {
     if (own.has(claimName)) continue;

@@ -280,7 +280,8 @@ export class VolumeChoice {
     const key = texts.join('\n');
     let status = this.#rejections.get(key);
     if (status === undefined) {
-      status = new Status(code, texts, this.#rules.plugin);
+      const found = texts.map((text) => ({ text, code: 'VolumeUnavailable' }) as const);
+      status = new Status(code, code === 'Error' ? texts : found, this.#rules.plugin);
       // Don't cache failures: they may contain volume names.
       if (code !== 'Error') this.#rejections.set(key, status);
     }

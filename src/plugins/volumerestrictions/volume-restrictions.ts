@@ -15,10 +15,17 @@ import { haveDiskConflict } from './disk-conflict.ts';
 
 const name = 'VolumeRestrictions';
 const requestKey = `${name}/request`;
-const diskInUse = new Status('Unschedulable', 'node(s) had no available disk', name);
+const diskInUse = new Status(
+  'Unschedulable',
+  { text: 'node(s) had no available disk', code: 'VolumeUnavailable' },
+  name,
+);
 const claimInUse = new Status(
   'Unschedulable',
-  'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
+  {
+    text: 'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
+    code: 'VolumeUnavailable',
+  },
   name,
 );
 
@@ -56,7 +63,12 @@ class VolumeRestrictions implements Plugin {
       const { claimName, isEphemeral } = volume;
       if (isEphemeral) continue;
       const claim = this.#cluster.listed.get('PersistentVolumeClaim', pod.namespace, claimName);
-      if (claim === undefined) return new Status('UnschedulableAndUnresolvable', claimNotFound(claimName), name);
+      if (claim === undefined)
+        return new Status(
+          'UnschedulableAndUnresolvable',
+          { text: claimNotFound(claimName), code: 'VolumeUnavailable' },
+          name,
+        );
       // A claim that no other pod uses cannot conflict.
       const isExclusive = claim.accessModes.includes('ReadWriteOncePod');
       if (isExclusive && this.#interchangeable.of(pod, volume) === undefined) claims.add(claimName);

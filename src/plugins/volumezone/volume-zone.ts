@@ -18,7 +18,11 @@ import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from
 
 const name = 'VolumeZone';
 const zonesKey = `${name}/zones`;
-const wrongZone = new Status('UnschedulableAndUnresolvable', 'node(s) had no available volume zone', name);
+const wrongZone = new Status(
+  'UnschedulableAndUnresolvable',
+  { text: 'node(s) had no available volume zone', code: 'VolumeUnavailable' },
+  name,
+);
 
 /** label of a volume -> its current name as a node label */
 const topologyLabels: ReadonlyMap<string, string> = new Map([
@@ -115,8 +119,8 @@ class VolumeZone implements Plugin {
   }
 }
 
-function rejection(reason: string): Status {
-  return new Status('UnschedulableAndUnresolvable', reason, name);
+function rejection(text: string): Status {
+  return new Status('UnschedulableAndUnresolvable', { text, code: 'VolumeUnavailable' }, name);
 }
 
 function hasTopology(labels: Labels): boolean {

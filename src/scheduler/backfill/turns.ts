@@ -13,7 +13,6 @@ import type { Logger } from '../../observability/logger.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { BackfillMetrics } from '../metrics/backfill-metrics.ts';
-import { reservedMark } from '../placement/cache/filter-with-reservations.ts';
 import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
@@ -172,7 +171,10 @@ export class Turns {
     budget: WorkBudget,
   ): Yielding<string | undefined> {
     if (rejection.kind !== 'nodes') return undefined;
-    if (![...rejection.reasons.keys()].some((reason) => reason.endsWith(reservedMark))) return undefined;
+    const isReserved = rejection.rejections.some(({ status }) =>
+      status.details.some(({ code }) => code === 'ReservedForOther'),
+    );
+    if (!isReserved) return undefined;
     const { cluster, clock, dryRuns } = this.#options.intake;
     const { fits, plan } = yield* dryRuns.steps(
       profile,

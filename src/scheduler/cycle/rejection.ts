@@ -84,7 +84,7 @@ export function noDiagnosis(pod: Pod): Diagnosis {
   return {
     pod,
     nodeCount: 0,
-    rejection: { kind: 'nodes', reasons: new Map(), resolvable: false },
+    rejection: { kind: 'nodes', rejections: [], resolvable: false },
     plugins: new Set(),
   };
 }

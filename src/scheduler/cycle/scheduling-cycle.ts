@@ -38,8 +38,14 @@ import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
 import { describeRejection, noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
 
-const bindFailed = new Status('Unschedulable', 'node(s) where binding the pod failed');
-const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
+const bindFailed = new Status('Unschedulable', {
+  text: 'node(s) where binding the pod failed',
+  code: 'BindFailed',
+});
+const notAdmitted = new Status('Unschedulable', {
+  text: 'node(s) did not admit a pod like this one',
+  code: 'NotAdmitted',
+});
 const neverFits = 'It would not fit even if all other pods were gone.';
 
 /** State that the second half of an attempt takes over from the first. */

@@ -325,7 +325,7 @@ class Reasons {
     if (known !== undefined) return known;
     if (this.#statuses.size >= maxReasons && text !== 'other reasons') return this.#status(code, 'other reasons');
     const { name } = this.#extender;
-    const status = new Status(code, `extender ${name}: ${text}`, name);
+    const status = new Status(code, { text: `extender ${name}: ${text}`, code: 'RejectedByExtender' }, name);
     this.#statuses.set(key, status);
     return status;
   }

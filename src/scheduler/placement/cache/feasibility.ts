@@ -144,17 +144,16 @@ export class Feasibility {
     if (error !== undefined) {
       return { pod, nodeCount, rejection: { kind: 'pod', status: error }, ...unschedulablePluginsOf(error) };
     }
-    const reasons = new Map<string, number>();
     const plugins = new Set<string>();
     const pending = new Set<string>();
     let resolvable = false;
-    for (const [status, count] of counts) {
-      for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+    const rejections = [...counts].map(([status, count]) => ({ status, nodes: count }));
+    for (const status of counts.keys()) {
       if (status.plugin !== '') plugins.add(status.plugin);
       if (status.code === 'Pending') pending.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }
-    return { pod, nodeCount, rejection: { kind: 'nodes', reasons, resolvable }, plugins, pending };
+    return { pod, nodeCount, rejection: { kind: 'nodes', rejections, resolvable }, plugins, pending };
   }
 
   get #nodeCount(): number {

@@ -8,7 +8,7 @@ import { Status } from '../../../framework/status.ts';
 const none: readonly Pod[] = [];
 
 /** End of a reason that holds only because of reservations. */
-export const reservedMark = ' (capacity reserved for other pods)';
+const reservedMark = ' (capacity reserved for other pods)';
 
 /**
  * Runs Filter on a node that may have reservations of other owners. The pod must fit both with and without the owners whose
@@ -65,7 +65,14 @@ export function filterWithOwners(
     failure ??= profile.preFilters.removePod(state, pod, owner, node, names);
   }
   if (failure !== undefined || withOwners === undefined) return failure;
-  const { code, reasons, plugin, cause } = withOwners;
-  const because = code === 'Error' ? reasons : reasons.map((reason) => `${reason}${reservedMark}`);
+  const { code, details, plugin, cause } = withOwners;
+  const because =
+    code === 'Error'
+      ? details
+      : details.map((reason) => ({
+          ...reason,
+          text: `${reason.text}${reservedMark}`,
+          code: 'ReservedForOther' as const,
+        }));
   return new Status(code, because, plugin, cause);
 }

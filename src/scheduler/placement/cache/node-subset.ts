@@ -13,10 +13,10 @@ export interface NodeSubset {
 }
 
 /** The node was not feasible when the scheduler called the extenders. */
-export const notSentToExtenders = new Status(
-  'Unschedulable',
-  'node(s) that the scheduler did not send to the extenders',
-);
+export const notSentToExtenders = new Status('Unschedulable', {
+  text: 'node(s) that the scheduler did not send to the extenders',
+  code: 'NotPreselected',
+});
 
 /** For pods that the scheduler did not send to the extenders. */
 export const nothingAllowed: NodeSubset = { allowed: new Map(), rejected: new Map() };

@@ -7,7 +7,7 @@ import { runs } from '../../../base/testing/runs.ts';
 import { mustRespect } from '../../../cluster/reservation.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
-import { describeDiagnosis } from '../../../framework/diagnosis.ts';
+import { describeDiagnosis, reasonsIn } from '../../../framework/diagnosis.ts';
 import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
@@ -121,7 +121,7 @@ function reportOf(plan: Plan, nameOf: (pod: Pod) => unknown = ({ name }) => name
     assignments: assignments.map(({ pod, nodeName }) => [nameOf(pod), nodeName]),
     placed,
     blocked: blocked && [nameOf(blocked.pod), describeDiagnosis(blocked)],
-    nodes: blocked?.rejection.kind === 'nodes' ? [...blocked.rejection.reasons].sort() : undefined,
+    nodes: blocked?.rejection.kind === 'nodes' ? [...reasonsIn(blocked.rejection.rejections)].sort() : undefined,
     rejectors: blocked && [...blocked.plugins].sort(),
     unschedulablePlugins: [...unschedulablePlugins].sort(),
     pending: [...pending],
@@ -259,7 +259,9 @@ describe('a plan', () => {
           expect(left).toContain(blocked!.pod);
           const { rejection } = blocked!;
           if (rejection.kind === 'nodes') {
-            expect(rejection.reasons, `${blocked!.pod.name}, seed ${seed}`).toEqual(reference.reasons(blocked!.pod));
+            expect(reasonsIn(rejection.rejections), `${blocked!.pod.name}, seed ${seed}`).toEqual(
+              reference.reasons(blocked!.pod),
+            );
           }
         }
         // A placeable member stays without a node only if too few of them exist anyway.

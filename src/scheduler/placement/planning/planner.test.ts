@@ -301,12 +301,7 @@ describe('Reserve', () => {
     const plan = dryRun(harness, harness.pods(6, { name: 'w', cpu: 1 }));
     expect(Object.values(nodesByPod(plan))).toEqual(['c', 'c', 'b', 'b', 'd']);
     expect(calls).toBe(6);
-    expect(plan.blocked!.rejection).toMatchObject({
-      reasons: new Map([
-        ['no disk left', 1],
-        ['Insufficient cpu', 3],
-      ]),
-    });
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/4 nodes are available: 1 no disk left, 3 Insufficient cpu.');
   });
 });
 

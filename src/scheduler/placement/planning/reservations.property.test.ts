@@ -8,6 +8,7 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
+import { reasonsIn } from '../../../framework/diagnosis.ts';
 import type { CoreHarness } from '../../../testkit/core-harness.ts';
 import { CachedResults } from '../cache/cached-results.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
@@ -87,7 +88,7 @@ function compare(scope: PlanScope, batch: Batch, pod: Pod, counts: Counts, conte
   const reasons: Record<string, number> = {};
   for (const [, status] of naive)
     for (const reason of status?.reasons ?? []) reasons[reason] = (reasons[reason] ?? 0) + 1;
-  expect(rejection.kind === 'nodes' && Object.fromEntries(rejection.reasons), context).toEqual(reasons);
+  expect(rejection.kind === 'nodes' && Object.fromEntries(reasonsIn(rejection.rejections)), context).toEqual(reasons);
   counts[feasible.length > 0 ? 'feasible' : 'rejected']++;
   if (Object.keys(reasons).some((reason) => reason.endsWith('(capacity reserved for other pods)'))) counts.byOwners++;
   for (const { owner, isExclusive = false } of cluster.reservations()) {
