@@ -1,7 +1,7 @@
 import type { StartConfidence, VerdictReason, WaitsFor } from '../verdict.ts';
 import type { RejectionCode } from '../rejection-code.ts';
 import type { Basis, PartError, Quantities, Subject } from './basis.ts';
-import { explainApiVersion } from './basis.ts';
+import type { explainApiVersion } from './basis.ts';
 
 /**
  * State of an entity.

@@ -1,6 +1,6 @@
 import type { WaitsFor } from '../verdict.ts';
 import type { Assignment, Basis, PartError, Subject } from './basis.ts';
-import { explainApiVersion } from './basis.ts';
+import type { explainApiVersion } from './basis.ts';
 import type { EntityState, Explanation } from './explanation.ts';
 
 /** One row of `tutti status`. */
