@@ -124,6 +124,7 @@ export async function runScenario(
     forbiddenNode: scenario.forbiddenNode,
     refused: scenario.extender?.refused,
     areZonesPools: reservations?.poolLabel !== undefined,
+    wereNativeGroupsHidden: (): boolean => world.faults.struck.has('step/native-api-gone'),
   };
   const isRateLimited = scenario.scheduler.qps < 10;
   // A pod avoids nodes where PreBind failed for it twice. No call shows that.

@@ -179,7 +179,7 @@ export class VictimUnits {
     const broken = new Map<string, readonly Pod[]>();
     for (const pod of ours) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      const rest = gang !== undefined && (isTakeover || pod.deleting) ? restOf(gang, pod) : [];
+      const rest = gang !== undefined && (isTakeover || pod.deleting) ? restOf(gang, pod, isTakeover) : [];
       if (rest.length > 0) broken.set(gang!.key, rest);
     }
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
@@ -204,18 +204,24 @@ export class VictimUnits {
  * Returns the bound members of a group below its quorum, or of one that goes as a whole and has begun to, if some of them lived when `marked` got
  * its mark. Later ones belong to a new life of the group.
  */
-function restOf(gang: Gang, marked: Pod): readonly Pod[] {
+function restOf(gang: Gang, marked: Pod, isTakeover: boolean): readonly Pod[] {
   const { minMember = 0, evictedWhole = false } = gang.spec ?? {};
+  const { since } = marked.preemptionMark!;
   // A mark alone is no eviction: its plan may have been given up.
-  if (gang.present >= minMember && !(evictedWhole && marked.deleting)) return [];
+  const hasBegun = marked.deleting || (isTakeover && isRefilledSince(gang, since));
+  if (gang.present >= minMember && !(evictedWhole && hasBegun)) return [];
   if (gang.stateOf(marked.uid) === 'former') return [];
   const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
     const state = gang.stateOf(uid);
     return nodeName !== '' && (state === 'bound' || state === 'stranded');
   });
-  const { since } = marked.preemptionMark!;
   // The marked pod itself is older than its mark, even if the clock of the process that marked it was slow.
   const isOlder = ({ uid, creationTimestamp }: Pod): boolean =>
     uid === marked.uid || since === 0 || creationTimestamp <= since;
   return bound.some(isOlder) ? bound : [];
+}
+
+/** Returns whether a member that waits was created since then, in whole seconds: it probably replaces one that was evicted. */
+function isRefilledSince(gang: Gang, since: number): boolean {
+  return since !== 0 && [...gang.pending.values()].some(({ creationTimestamp }) => creationTimestamp >= since);
 }

@@ -57,6 +57,28 @@ describe.each([{ minCount: 2 }, { minCount: 4 }, {}])('a group of disruption mod
   );
 });
 
+describe.each([{ minCount: 2 }, {}])(
+  'a group of disruption mode all whose members are replaced at once: %j',
+  (options) => {
+    it.each([6, 7, 8])('is evicted whole by the process after one that died after %i requests', async (calls) => {
+      const story = wholeGroup(options);
+      story.pod('high', { cpu: 2, priority: 1000 });
+      let left = calls;
+      story.lives = () => left-- > 0;
+      await story.run();
+      story.terminateAll();
+      const gone = all.filter((name) => !(name in story.bound));
+      expect(gone).not.toEqual([]);
+      for (const name of gone)
+        story.pod(`${name}-again`, { schedulingGroup: 'low', cpu: 2, createdAt: Date.UTC(2100, 0) });
+      story.takeOver();
+      await story.core.settle();
+      story.terminateAll();
+      expect(Object.keys(story.bound).filter((name) => all.includes(name))).toEqual([]);
+    });
+  },
+);
+
 it('members of a basic group of disruption mode single are evicted like pods without a group', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 2);

@@ -7,6 +7,7 @@ import type { Obstacles } from './capacity-of-others.ts';
 import {
   groupNamed,
   groupsIn,
+  mayConfirmStart,
   nameSeveralSchedulers,
   notedStart,
   podsIn,
@@ -119,6 +120,8 @@ export class PartialGroupChecker implements Checker {
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
     if (notedStart(group) === undefined) return 'a new leader cannot know whether it has started';
+    if (bound.some((pod) => mayConfirmStart(group, pod)))
+      return 'it was bound within the second of the start of its earlier life';
     // The leader counts once, when it starts: later deletions and bindings change nothing.
     const wasWhole = this.#writer.views.some((view) => {
       const ofGroup = podsIn(record, view).filter((pod) => pod.group === group.name && pod.node !== '');

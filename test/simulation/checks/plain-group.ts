@@ -1,7 +1,7 @@
 import type { WatchedResource } from '../scenario.ts';
 import type { StoreRecord } from '../world/record.ts';
 import { groupObjectOf, hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
-import type { PlainGroup, PlainNode, PlainPod } from './plain-objects.ts';
+import type { PlainCondition, PlainGroup, PlainNode, PlainPod } from './plain-objects.ts';
 
 /** Latest version to read of each resource. Default: now. */
 export type View = Readonly<Record<WatchedResource, number>>;
@@ -63,13 +63,30 @@ export function groupNamed(record: StoreRecord, name: string, view: View = lates
  * itself, this stays true for ever.
  */
 export function notedStart(group: PlainGroup): boolean | undefined {
-  const condition = group.isNative ? 'PodGroupInitiallyScheduled' : 'Started';
-  const conditions = (group.status.conditions ?? []) as unknown as readonly {
-    readonly type: string;
-    readonly status: string;
-  }[];
-  const status = conditions.find(({ type }) => type === condition)?.status;
+  const status = startCondition(group)?.status;
   return status === undefined ? undefined : status === 'True';
+}
+
+/**
+ * Returns whether the pod may have been bound before the start that a PodGroup of Kubernetes itself shows. Times have whole seconds, so a start of
+ * an earlier life may look like one of the pod's.
+ */
+export function mayConfirmStart(group: PlainGroup, { scheduled }: PlainPod): boolean {
+  const condition = group.isNative ? startCondition(group) : undefined;
+  return (
+    condition?.status === 'True' &&
+    scheduled !== undefined &&
+    scheduled.lastTransitionTime <= condition.lastTransitionTime
+  );
+}
+
+function startCondition({
+  isNative,
+  status,
+}: PlainGroup): Pick<PlainCondition, 'status' | 'lastTransitionTime'> | undefined {
+  const type = isNative ? 'PodGroupInitiallyScheduled' : 'Started';
+  const conditions = (status.conditions ?? []) as unknown as readonly (PlainCondition & { readonly type: string })[];
+  return conditions.find((condition) => condition.type === type);
 }
 
 /** The members of one group object, by state. */

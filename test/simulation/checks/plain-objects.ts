@@ -41,7 +41,7 @@ export interface PlainPod {
   readonly plan: string | undefined;
   /** The quorum of the group at that time; NaN: not recorded. */
   readonly quorum: number;
-  readonly scheduled: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+  readonly scheduled: PlainCondition | undefined;
   /** The condition DisruptionTarget; undefined: the pod does not have it. */
   readonly disruption: PlainDisruption | undefined;
   readonly graceMs: number;
@@ -55,6 +55,14 @@ export interface PlainPod {
   readonly declaredMs: number | undefined;
   /** The predicted start that it shows for its entity. */
   readonly predicted: PlainPrediction | undefined;
+}
+
+export interface PlainCondition {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339, in whole seconds. */
+  readonly lastTransitionTime: string;
 }
 
 export interface PlainPrediction {
@@ -213,7 +221,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     boundFor: annotations['tutti.dev/pod-group-uid'],
     plan: annotations['tutti.dev/plan'],
     quorum: Number(annotations['tutti.dev/quorum']),
-    scheduled: condition && { reason: '', message: '', ...condition },
+    scheduled: condition && { reason: '', message: '', lastTransitionTime: '', ...condition },
     disruption: disruptionOf(status),
     graceMs: (spec.terminationGracePeriodSeconds ?? 30) * 1000,
     neverPreempts: spec.preemptionPolicy === 'Never',

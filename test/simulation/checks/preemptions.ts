@@ -425,7 +425,10 @@ export class PreemptionChecker implements Checker {
       if (left.length === 0 || left.length === uids.length || known === undefined) continue;
       const wasEvicted = uids.some((uid) => plan.victims.get(uid)?.deletes.some(({ status }) => status! < 300));
       if (!wasEvicted || (!known.goesWhole && tallyOf(known, all).bound.length >= known.minMember)) continue;
-      this.#violated(`${left.length} members of group ${group}, which was preempted for ${plan.key}, are left`);
+      // A process that does not know the group treats its members as single pods.
+      if (known.isNative && this.#obstacles.wereNativeGroupsHidden?.() === true)
+        this.#evidence.excused('a group was evicted in part: its PodGroup was not served');
+      else this.#violated(`${left.length} members of group ${group}, which was preempted for ${plan.key}, are left`);
     }
   }
 
