@@ -8,6 +8,7 @@ import {
   claimsIn,
   closed,
   groupNamed,
+  nameSeveralSchedulers,
   podsIn,
   takenCapacity,
   tallyOf,
@@ -15,7 +16,7 @@ import {
   whyHeldBack,
 } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
-import { isGroupResource, isOpen, plainGroup, plainPod } from './plain-objects.ts';
+import { hasEnded, isGroupResource, isOpen, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 
 /** Longer than the longest back-off: an entity that has waited that long is tried in its turn. */
@@ -90,6 +91,7 @@ export class PriorityChecker implements Checker {
       const group = name === undefined ? undefined : groupNamed(record, name, view);
       const missing = group === undefined ? 1 : group.minMember - tallyOf(group, pods).bound.length;
       if ((name !== undefined && group === undefined) || missing <= 0 || missing > waiting.length) continue;
+      if (group !== undefined && group.minMember > 0 && nameSeveralSchedulers(tallyOf(group, pods).open)) continue;
       if (group !== undefined && whyHeldBack(record, group, pods, view) !== undefined) continue;
       if (!this.#isRanked(waiting, missing) || respectedBy(waiting, reserved).length > 0) continue;
       const open = closed(nodes, barredFor(barred, waiting));
@@ -144,8 +146,10 @@ export class PriorityChecker implements Checker {
     const backOffMs = isOnce ? rankedOnceMs : rankedMs;
     if (waiting.some(({ key }) => first - (this.#judgedAt.get(key) ?? -Infinity) < backOffMs)) return false;
     // Each release but the last may cost a back-off, because it is too little.
-    const releases = record.changes.filter(({ type, at, object, resource }) => {
-      return resource === 'pods' && type === 'DELETED' && at >= first && plainPod(object).node !== '';
+    const releases = record.changes.filter(({ type, at, object, previous, resource }) => {
+      if (resource !== 'pods' || at < first || plainPod(object).node === '') return false;
+      if (previous !== undefined && hasEnded(plainPod(previous))) return false;
+      return type === 'DELETED' || hasEnded(plainPod(object));
     });
     if (releases.length > 1) return false;
     const known = new Set(record.changes.flatMap(({ type, uid, at }) => (type === 'ADDED' && at < first ? [uid] : [])));

@@ -2,7 +2,16 @@ import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { formOf, PlainCapacity } from './plain-fit.ts';
-import { claimsIn, groupNamed, missingOf, podsIn, usableNodes, whyHeldBack } from './plain-group.ts';
+import {
+  claimsIn,
+  groupNamed,
+  missingOf,
+  nameSeveralSchedulers,
+  podsIn,
+  tallyOf,
+  usableNodes,
+  whyHeldBack,
+} from './plain-group.ts';
 import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainNode, PlainPod, PlainPrediction } from './plain-objects.ts';
 import { aheadMs, entityOf, readyTimes, turnsIn, turnsOf } from './plain-turns.ts';
@@ -247,6 +256,7 @@ export class TurnChecker implements Checker {
       const group = name === undefined ? undefined : groupNamed(record, name);
       const missing = group === undefined ? 1 : missingOf(group, pods, started);
       if ((name !== undefined && group === undefined) || missing !== needed) continue;
+      if (group !== undefined && group.minMember > 0 && nameSeveralSchedulers(tallyOf(group, pods).open)) continue;
       if (group !== undefined && whyHeldBack(record, group, pods) !== undefined) continue;
       const lowest = Math.min(...members.map((pod) => pod.priority));
       const otherReady = readyTimes(record, other);
