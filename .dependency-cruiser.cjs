@@ -32,6 +32,7 @@ const test = '\\.test\\.ts$|/testing/';
  * `json.ts` a file; `files` and `folders` are those that are not named.
  */
 const parts = {
+  api: ['files', 'explain/'],
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   queue: ['failure.ts', 'queued-entity.ts', 'equivalence/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
@@ -47,7 +48,7 @@ const parts = {
       'verdicts/',
       'extenders/',
     ],
-    ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'files'],
+    ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'explain/', 'files'],
   ],
   'scheduler/placement': ['cache/', 'packing/', 'planning/'],
   controller: [

@@ -165,7 +165,8 @@ export interface Plugin {
   /**
    * Runs once after the entity failed. As in kube-scheduler, the first result that helps the entity ends the point: one with nominations, or
    * with a policy by which the scheduler finds victims. Otherwise the verdict contains the messages of all plugins. If a plugin throws, no
-   * further one is called, and the entity shares its rejection with no other.
+   * further one is called, and the entity shares its rejection with no other. Also called to explain why an entity waits; the result is then not
+   * carried out.
    */
   postFilter?(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | undefined;
 

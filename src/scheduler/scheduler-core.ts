@@ -4,6 +4,7 @@ import type { Verdict } from '../api/verdict.ts';
 import { Amounts } from '../cluster/amounts.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { reservationKinds } from '../cluster/reservation.ts';
+import { RunTimes } from '../cluster/run-times.ts';
 import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { DryRunOptions, DryRunResult } from '../framework/dry-run.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
@@ -16,7 +17,11 @@ import { Attempts } from './cycle/attempts.ts';
 import type { Paused } from './cycle/attempts.ts';
 import type { CycleResult } from './cycle/cycle-result.ts';
 import type { SchedulingCycle } from './cycle/scheduling-cycle.ts';
+import { WaitCauses } from './cycle/wait-causes.ts';
 import { workAtATime as defaultWorkAtATime } from './cycle/work-at-a-time.ts';
+import { Explainer } from './explain/explainer.ts';
+import type { ExplanationPart, SubjectName } from './explain/explainer.ts';
+import { explainAtOnce, Explanations } from './explain/explanations.ts';
 import { Extenders } from './extenders/extenders.ts';
 import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
@@ -63,6 +68,8 @@ export class SchedulerCore {
   readonly #intake: Intake;
   readonly #recovery: Recovery;
   readonly #attempts: Attempts;
+  readonly #explainer: Explainer;
+  readonly #explanations: Explanations;
   readonly #lifecycle = new Lifecycle();
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -79,6 +86,11 @@ export class SchedulerCore {
     const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
     const binding = createBinding({ ...parts, events: ports.events, identity, defer, workAtATime });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });
+    this.#explainer = this.#createExplainer(intake, attempts, recovery, extenders);
+    this.#explanations = new Explanations(this.#explainer, () => {
+      if (lifecycle.isRunning) options.onReady();
+    });
+    attempts.alternateWith(this.#explanations);
     this.cluster = cluster;
     this.profiles = intake.profiles;
     this.queue = queue;
@@ -150,6 +162,21 @@ export class SchedulerCore {
   }
 
   /**
+   * Explains why a group or a pod waits, in parts between attempts. Resolves to undefined if the cluster cache knows neither. Rejects with
+   * BusyError while another explanation is made, and if the core is not running or stops.
+   */
+  explain(name: SubjectName): Promise<ExplanationPart | undefined> {
+    if (!this.isRunning) return Promise.reject(new Error('the scheduler is not running'));
+    return this.#explanations.ask(name);
+  }
+
+  /** Like `explain`, at once: for a core that makes no attempts meanwhile, running or not. */
+  explainNow(name: SubjectName): ExplanationPart | undefined {
+    this.#intake.gate.settle();
+    return explainAtOnce(this.#explainer, name);
+  }
+
+  /**
    * Stops all work. Resolves once nothing runs any more. A plan that has sent a binding gets up to `drainMs` to bind all its members, so
    * that the stop leaves no gang partially bound; then it is aborted. All other plans are undone. Resolves to false if a plugin call does
    * not return within the grace period: that call may still act.
@@ -159,6 +186,7 @@ export class SchedulerCore {
     this.#lifecycle.stop(reason);
     this.#attempts.giveUp();
     this.#intake.stop();
+    this.#explanations.stop(reason);
     this.#attempts.stop();
     this.#recovery.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
@@ -175,6 +203,23 @@ export class SchedulerCore {
     const inTime = await Promise.race([promise.then(() => true), late.promise]);
     timer.cancel();
     return inTime;
+  }
+
+  #createExplainer(
+    intake: Intake,
+    attempts: Attempts,
+    { rejections }: Recovery,
+    extenders: Extenders | undefined,
+  ): Explainer {
+    const { cluster, clock, dryRuns, planner, profiles, queue, runTimes } = intake;
+    return new Explainer({
+      ...{ cluster, clock, dryRuns, planner, profiles, queue },
+      // Explanations must not use up what attempts may spend on their verdicts.
+      waitCauses: new WaitCauses({ cluster, clock, dryRuns, rejections, extenders }),
+      runTimes: runTimes ?? new RunTimes({ clock, listed: cluster.listed, penaltyMs: 0, overrun: () => undefined }),
+      verdictOf: (uid) => intake.verdicts.of(uid),
+      usableNodes: (members) => attempts.cycle.usableNodes(members),
+    });
   }
 
   #sources(): MetricSources {

@@ -30,9 +30,10 @@ export interface RejectionDetail {
   readonly message: string;
 }
 
-/** One row of the funnel: `left` nodes remain after `removed` nodes are rejected. */
+/** One row of the funnel: nodes that one plugin rejects for the same reasons. `left` nodes remain after them. */
 export interface FunnelRow {
-  readonly rejection: RejectionDetail;
+  /** At least one. A node that lacks two resources has two. */
+  readonly rejections: readonly RejectionDetail[];
   readonly removed: number;
   readonly left: number;
 }
@@ -55,11 +56,11 @@ export interface Blocker {
   readonly requests: Quantities;
   /** Number of nodes. The rows of the funnel add up to it. */
   readonly nodes: number;
-  /** In the order of the profile's plugins. Empty if the pod was rejected as a whole. */
+  /** In the order in which the plugins run, `TakenBySiblings` last. Empty if the pod was rejected as a whole. */
   readonly funnel: readonly FunnelRow[];
   /** Why the pod was rejected as a whole, before any node was looked at. */
   readonly rejection?: RejectionDetail;
-  /** At most five, the one that lacks the smallest share first. */
+  /** At most five: nodes that the pod may use before others, then by the share that it lacks, then by name. */
   readonly nearest: readonly NearestNode[];
 }
 

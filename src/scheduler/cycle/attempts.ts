@@ -20,10 +20,10 @@ import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
-import { FeasibilityCheck } from './feasibility-check.ts';
-import { NodeAvailabilityCheck } from './node-availability-check.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './cycle-result.ts';
+import type { SideWork } from './side-work.ts';
+import { WaitCauses } from './wait-causes.ts';
 
 export interface AttemptsOptions {
   readonly intake: Intake;
@@ -42,6 +42,11 @@ export interface AttemptsOptions {
 /** An attempt, or changes that it deferred, are unfinished. The next call continues with them. */
 export interface Paused {
   readonly kind: 'paused';
+}
+
+interface RunningAttempt {
+  readonly subject: AttemptSubject;
+  readonly run: OpenAttempt<CycleResult>;
 }
 
 const paused: Paused = { kind: 'paused' };
@@ -65,7 +70,12 @@ export class Attempts {
   readonly #lifecycle: Lifecycle;
   readonly #ready: () => void;
   /** Set from the attempt's first step until the changes that it deferred have run. */
-  #open: OpenAttempt | undefined;
+  #open: RunningAttempt | undefined;
+  /** The same for a part of the side work. Never set while `#open` is. */
+  #openSide: OpenAttempt<void> | undefined;
+  #sideWork: SideWork | undefined;
+  /** Attempts and parts of side work alternate. */
+  #isSideNext = false;
 
   constructor(options: AttemptsOptions) {
     const { intake, recovery, binding, extenders, ports, metrics, logger, lifecycle, onReady } = options;
@@ -92,8 +102,7 @@ export class Attempts {
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
       rejections,
-      feasibilityCheck: new FeasibilityCheck({ cluster, dryRuns, clock }),
-      availabilityCheck: new NodeAvailabilityCheck({ cluster, dryRuns, clock }),
+      waitCauses: new WaitCauses({ cluster, dryRuns, clock, rejections, extenders, turns }),
       noteOf: (gang) => recovery.noteOf(gang),
       turns,
     });
@@ -121,32 +130,66 @@ export class Attempts {
   /** See SchedulerCore.attempt. */
   attempt(work: number): CycleResult | Paused | undefined {
     if (!this.#lifecycle.isRunning || this.preemptions.isSettling) return undefined;
-    if (this.#open === undefined) {
-      const subject = this.#next();
-      if (subject === undefined) return undefined;
-      if (subject.resumed === undefined && this.#mustWaitForExtenders(subject.entity)) {
+    if (this.#open === undefined && this.#openSide === undefined) {
+      const early = this.#isSideNext ? this.#sideWork?.nextPart() : undefined;
+      const subject = early === undefined ? this.#next() : undefined;
+      const part = early ?? (subject === undefined ? this.#sideWork?.nextPart() : undefined);
+      this.#isSideNext = part === undefined;
+      if (part !== undefined) this.#beginSideWork(part);
+      else if (subject === undefined) return undefined;
+      else if (subject.resumed === undefined && this.#mustWaitForExtenders(subject.entity)) {
         this.#extenderRequests!.enqueue(subject.entity);
         return { kind: 'asking', requests: [] };
-      }
-      this.#begin(subject);
+      } else this.#begin(subject);
     }
+    if (this.#openSide !== undefined) return this.#continueSideWork(this.#openSide, work);
     const open = this.#open!;
-    if (open.result === undefined) {
+    const { run } = open;
+    if (run.result === undefined) {
       this.#advance(open, work);
-      if (open.result === undefined) return paused;
+      if (run.result === undefined) return paused;
       // Return first: the attempt's effects precede the deferred changes, as if it had ended before they arrived.
       if (this.#intake.gate.isClosed && work < Infinity) return paused;
     }
     if (!this.#catchUp(work)) return paused;
     this.#open = undefined;
-    return open.result;
+    return run.result.value;
+  }
+
+  /** Runs the parts of this work between attempts from now on. Call it once. */
+  alternateWith(sideWork: SideWork): void {
+    this.#sideWork = sideWork;
+  }
+
+  #beginSideWork(part: (budget: WorkBudget) => Yielding<void>): void {
+    const run = this.#opened(part);
+    this.#openSide = run;
+    this.#intake.gate.close(() => {
+      if (run.isPaused) this.#continueSideWork(run, Infinity);
+    });
+  }
+
+  #continueSideWork(run: OpenAttempt<void>, work: number): Paused {
+    if (run.result === undefined) {
+      try {
+        run.advance(work);
+      } finally {
+        if (!run.isPaused) this.#intake.gate.open();
+        // It failed.
+        if (!run.isPaused && run.result === undefined) this.#openSide = undefined;
+      }
+    }
+    if (run.result !== undefined && this.#catchUp(work)) this.#openSide = undefined;
+    return paused;
   }
 
   /** Abandons a paused attempt and runs the changes that it deferred. Does nothing inside a step of the attempt. */
   giveUp(): void {
-    if (this.#open?.isPaused === true) {
-      this.#open.abandon();
+    const run = this.#open?.run ?? this.#openSide;
+    if (run?.isPaused === true) {
+      run.abandon();
       this.#open = undefined;
+      this.#openSide = undefined;
       this.#intake.gate.open();
     }
     this.#catchUp(Infinity);
@@ -175,17 +218,16 @@ export class Attempts {
   }
 
   #begin(subject: AttemptSubject): void {
-    const { cluster, gate } = this.#intake;
-    const open = new OpenAttempt({
-      subject,
-      cluster,
-      clock: this.#clock,
-      steps: (budget) => this.#steps(subject, budget),
-    });
+    const run = this.#opened((budget) => this.#steps(subject, budget));
+    const open = { subject, run };
     this.#open = open;
-    gate.close(() => {
-      if (open.isPaused) this.#advance(open, Infinity);
+    this.#intake.gate.close(() => {
+      if (run.isPaused) this.#advance(open, Infinity);
     });
+  }
+
+  #opened<Result>(steps: (budget: WorkBudget) => Yielding<Result>): OpenAttempt<Result> {
+    return new OpenAttempt({ cluster: this.#intake.cluster, clock: this.#clock, steps });
   }
 
   *#steps({ entity, profile, resumed }: AttemptSubject, budget: WorkBudget): Yielding<CycleResult> {
@@ -199,24 +241,25 @@ export class Attempts {
   }
 
   /** Runs steps for this amount of work. Afterwards `open.result` is set if the attempt is decided. */
-  #advance(open: OpenAttempt, work: number): void {
+  #advance(open: RunningAttempt, work: number): void {
+    const { run } = open;
     let isHandled = false;
     try {
-      open.advance(work);
-      if (open.result !== undefined) this.#handle(open, open.result);
+      run.advance(work);
+      if (run.result !== undefined) this.#handle(open, run.result.value);
       isHandled = true;
     } finally {
-      if (!open.isPaused) this.#intake.gate.open();
+      if (!run.isPaused) this.#intake.gate.open();
       if (!isHandled) this.#open = undefined;
       // A plugin may have stopped the scheduler during the step.
       if (!this.#lifecycle.isRunning) this.giveUp();
     }
   }
 
-  #handle(open: OpenAttempt, result: CycleResult): void {
-    const { entity, profile, resumed } = open.subject;
-    const startedAt = resumed?.startedAt ?? open.startedAt;
-    const workedMs = (resumed?.workedMs ?? 0) + open.workedMs;
+  #handle({ subject, run }: RunningAttempt, result: CycleResult): void {
+    const { entity, profile, resumed } = subject;
+    const startedAt = resumed?.startedAt ?? run.startedAt;
+    const workedMs = (resumed?.workedMs ?? 0) + run.workedMs;
     if (result.kind === 'asking') {
       const rounds = (resumed?.rounds ?? 0) + 1;
       this.#extenderRequests!.start(entity, result.requests, { startedAt, workedMs, rounds });

@@ -5,7 +5,6 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { ResumedAttempt } from '../extenders/extender-requests.ts';
-import type { CycleResult } from './cycle-result.ts';
 
 /** The entity that an attempt tries to schedule. */
 export interface AttemptSubject {
@@ -16,41 +15,38 @@ export interface AttemptSubject {
 }
 
 /**
- * An attempt that runs in steps. Between steps, readers of the cluster cache see the state before the attempt, without the unfinished
- * plan. Nothing may change the cache until the attempt has ended.
+ * An attempt, or other work on the cluster cache, that runs in steps. Between steps, readers of the cluster cache see the state before it,
+ * without the unfinished plan. Nothing may change the cache until it has ended.
  */
-export class OpenAttempt {
-  readonly subject: AttemptSubject;
+export class OpenAttempt<Result> {
   /** Clock.monotonic() */
   readonly startedAt: number;
   readonly #cluster: Pick<Cluster, 'pause' | 'resume'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #budget = new WorkBudget();
-  readonly #steps: Yielding<CycleResult>;
+  readonly #steps: Yielding<Result>;
   #isPaused = false;
   #workedMs = 0;
-  #result: CycleResult | undefined;
+  #result: { readonly value: Result } | undefined;
 
   constructor(options: {
-    readonly subject: AttemptSubject;
     readonly cluster: Pick<Cluster, 'pause' | 'resume'>;
     readonly clock: Pick<Clock, 'monotonic'>;
-    readonly steps: (budget: WorkBudget) => Yielding<CycleResult>;
+    readonly steps: (budget: WorkBudget) => Yielding<Result>;
   }) {
-    this.subject = options.subject;
     this.#cluster = options.cluster;
     this.#clock = options.clock;
     this.startedAt = options.clock.monotonic();
     this.#steps = options.steps(this.#budget);
   }
 
-  /** Milliseconds spent on the attempt, excluding pauses. */
+  /** Milliseconds spent on it, excluding pauses. */
   get workedMs(): number {
     return this.#workedMs;
   }
 
-  /** The result; undefined until the attempt has ended. */
-  get result(): CycleResult | undefined {
+  /** The result; undefined until it has ended. */
+  get result(): { readonly value: Result } | undefined {
     return this.#result;
   }
 
@@ -60,20 +56,20 @@ export class OpenAttempt {
     this.#budget.allow(work);
     const step = this.#runStep(() => this.#steps.next());
     this.#workedMs += this.#clock.monotonic() - stepStartedAt;
-    if (step.done === true) this.#result = step.value;
+    if (step.done === true) this.#result = { value: step.value };
   }
 
-  /** Abandons a paused attempt. No pod stays reserved or assumed. */
+  /** Abandons it during a pause. No pod stays reserved or assumed. */
   abandon(): void {
     this.#runStep(() => this.#steps.return(undefined as never));
   }
 
-  /** True if the attempt has not ended and is between two steps. */
+  /** True if it has not ended and is between two steps. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  #runStep(next: () => IteratorResult<undefined, CycleResult>): IteratorResult<undefined, CycleResult> {
+  #runStep(next: () => IteratorResult<undefined, Result>): IteratorResult<undefined, Result> {
     if (this.#isPaused) this.#cluster.resume();
     this.#isPaused = false;
     const step = next();

@@ -8,7 +8,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeCause, failureIn, isResolvable, withoutNumbers } from '../../framework/diagnosis.ts';
+import { describeCause, failureIn, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
@@ -22,9 +22,8 @@ import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.t
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { NodeRejections } from '../recovery/node-rejections.ts';
-import type { FeasibilityCheck } from './feasibility-check.ts';
-import type { NodeAvailabilityCheck } from './node-availability-check.ts';
 import type { WaitCause } from './wait-cause.ts';
+import type { WaitCauses } from './wait-causes.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import { intersectSubsets } from '../placement/cache/node-subset.ts';
@@ -46,7 +45,6 @@ const notAdmitted = new Status('Unschedulable', {
   text: 'node(s) did not admit a pod like this one',
   code: 'NotAdmitted',
 });
-const neverFits = 'It would not fit even if all other pods were gone.';
 
 /** State that the second half of an attempt takes over from the first. */
 export interface Continuation {
@@ -72,13 +70,12 @@ type PermitOutcome =
 export interface SchedulingCycleOptions {
   readonly cluster: Cluster;
   readonly planner: Planner;
-  readonly feasibilityCheck: FeasibilityCheck;
-  readonly availabilityCheck: NodeAvailabilityCheck;
+  readonly waitCauses: WaitCauses;
   readonly preemptions: Preemptions;
   readonly waitingPods: WaitingPods;
   readonly clock: Clock;
   readonly keys: EquivalenceKeys;
-  readonly rejections: Pick<NodeRejections, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
+  readonly rejections: Pick<NodeRejections, 'isEmpty' | 'avoidedBy' | 'barredFor' | 'barredNamespace'>;
   readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
   /** Returns what to add to the verdict of this group. */
   readonly noteOf: (gang: GangView) => string | undefined;
@@ -112,7 +109,7 @@ export class SchedulingCycle {
    * assumed, nothing else may change the cluster cache.
    */
   *steps(entity: QueuedEntity, profile: Profile, budget: WorkBudget, continued?: Continuation): Yielding<CycleResult> {
-    const { cluster, clock, keys, queue } = this.#options;
+    const { cluster, clock, keys, queue, rejections } = this.#options;
     const startedAt = continued?.startedAt ?? clock.monotonic();
     const { schedulingEntity } = entity;
     if (profile.preEnqueue(schedulingEntity) !== undefined) return { kind: 'notReady' };
@@ -131,7 +128,7 @@ export class SchedulingCycle {
     try {
       // While there is no class to join, the key matters only if the entity is rejected.
       if (extenders === undefined && !isDue && queue.hasSharedClasses) {
-        key = yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
+        key = yield* keys.of(profile, schedulingEntity, demand, budget, rejections.barredNamespace(members));
       }
     } catch (error) {
       return rejectedBy(members, statusOf(error), schedulingEntity);
@@ -153,7 +150,7 @@ export class SchedulingCycle {
         transaction.rollback();
         if (nodeSubsetOf === undefined) {
           if (extenders === undefined) {
-            key ??= yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
+            key ??= yield* keys.of(profile, schedulingEntity, demand, budget, rejections.barredNamespace(members));
           }
           return yield* this.#rejected(profile, entity, demand, plan, key, budget);
         }
@@ -220,7 +217,7 @@ export class SchedulingCycle {
   }
 
   /** Returns the nodes where no member has failed to be bound, and that have not failed to admit a similar pod; undefined: all nodes. */
-  #usableNodes(members: readonly Pod[]): NodeSubsetOf | undefined {
+  usableNodes(members: readonly Pod[]): NodeSubsetOf | undefined {
     const { cluster, rejections } = this.#options;
     if (rejections.isEmpty) return undefined;
     const avoided = new Set(members.flatMap((pod) => rejections.avoidedBy(pod)));
@@ -241,13 +238,6 @@ export class SchedulingCycle {
       }
     }
     return nodeSubsets.size === 0 ? undefined : ({ template }) => nodeSubsets.get(template);
-  }
-
-  /** Returns the members' namespace if nodes have rejected pods like them, which counts for that namespace only. */
-  #rejectedNamespace(members: readonly Pod[]): string | undefined {
-    const { rejections } = this.#options;
-    if (rejections.isEmpty) return undefined;
-    return members.find((pod) => rejections.barredFor(pod).size > 0)?.namespace;
   }
 
   /** Returns the result of an attempt that cannot continue because of `status`. */
@@ -296,7 +286,7 @@ export class SchedulingCycle {
     key: string | undefined,
     budget: WorkBudget,
   ): Yielding<Rejected> {
-    const { turns } = this.#options;
+    const { turns, waitCauses } = this.#options;
     const { schedulingEntity } = entity;
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
@@ -304,7 +294,7 @@ export class SchedulingCycle {
     const nodeCount = this.#options.cluster.nodes.length;
     if (profile.postFilters.length > 0 && budget.lacks(nodeCount * postFilterPasses)) yield;
     // Do not preempt for pods if an extender may then reject the freed nodes.
-    const nodeSubsetOf = this.#usableNodes(members);
+    const nodeSubsetOf = this.usableNodes(members);
     const mayPreempt = !isError && nodeCount > 0 && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
       ? yield* this.#options.preemptions.ask({ profile, schedulingEntity, demand, diagnosis, nodeSubsetOf }, budget)
@@ -313,7 +303,7 @@ export class SchedulingCycle {
     const willFit = waitsForVictims(preemption);
     const { waitsFor, note: waitNote }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
-      : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf, budget);
+      : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf }, budget);
     const mayHaveTurn = !willFit && turns?.mayHaveTurn(entity.key, waitsFor) === true;
     const predicted =
       mayHaveTurn && turns.mayPredict(entity, profile)
@@ -369,45 +359,6 @@ export class SchedulingCycle {
       predicted,
       verdictFor,
     };
-  }
-
-  *#waitCause(
-    profile: Profile,
-    schedulingEntity: SchedulingEntity,
-    demand: Demand,
-    plan: Plan,
-    diagnosis: Diagnosis,
-    nodeSubsetOf: NodeSubsetOf | undefined,
-    budget: WorkBudget,
-  ): Yielding<WaitCause> {
-    if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
-    const { feasibilityCheck, availabilityCheck, extenders, turns } = this.#options;
-    if (turns?.hasAny === true) {
-      const note = yield* turns.waitsForTurn(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
-      if (note !== undefined) return { waitsFor: 'turn', note };
-    }
-    const feasibility = plan.never
-      ? 'never'
-      : schedulingEntity.kind === 'gang'
-        ? yield* feasibilityCheck.of(profile, schedulingEntity, demand, diagnosis, budget)
-        : isResolvable(diagnosis)
-          ? 'capacity'
-          : 'unknown';
-    // Even if other pods go, the extender may reject the nodes that the plugins then accept.
-    const isCertain = extenders?.mayReject(demand.members) !== true;
-    if (feasibility === 'capacity') return { waitsFor: isCertain ? 'capacity' : 'unknown' };
-    const cause = yield* availabilityCheck.of(profile, schedulingEntity, demand, diagnosis, feasibility, budget);
-    if (cause?.waitsFor === 'never') return cause;
-    if (cause?.waitsFor === 'nodes') {
-      // The node may be one that does not admit the pod.
-      const isAdmitted = this.#rejectedNamespace(demand.members) === undefined;
-      return isCertain && isAdmitted ? cause : { waitsFor: 'unknown' };
-    }
-    if (feasibility === 'never') return cause ?? { waitsFor: 'never', note: neverFits };
-    const { searchedPlacements } = plan;
-    if (searchedPlacements === undefined) return { waitsFor: 'unknown' };
-    const searchEnded = `The search ended after ${searchedPlacements} placements.`;
-    return { waitsFor: 'unknown', note: searchEnded };
   }
 }
 

@@ -56,14 +56,20 @@ function reasonsOf({ taints, unschedulable }: Node, tolerations: readonly (reado
 
 /** Makes copies of pods to which all nodes are available: they tolerate the taints of nodes that do not take pods for now. */
 export class TolerantPods {
+  readonly #accepted: readonly Toleration[];
   /** template -> the same with more tolerations, so that identical pods stay identical */
   readonly #templates = new WeakMap<PodTemplate, PodTemplate>();
+
+  /** `why`: `all` reasons why nodes do not take pods, or only that they are cordoned. */
+  constructor(why: 'all' | 'cordoned' = 'all') {
+    this.#accepted = why === 'all' ? acceptAll : [{ key: cordonTaint.key, operator: 'Exists' }];
+  }
 
   of(pod: Pod): Pod {
     const { template } = pod;
     let tolerant = this.#templates.get(template);
     if (tolerant === undefined) {
-      tolerant = { ...template, tolerations: [...template.tolerations, ...acceptAll] };
+      tolerant = { ...template, tolerations: [...template.tolerations, ...this.#accepted] };
       this.#templates.set(template, tolerant);
     }
     return { ...pod, template: tolerant };

@@ -102,6 +102,12 @@ export class NodeRejections {
     return this.#barred.get(template)?.get(namespace) ?? noNodes;
   }
 
+  /** Returns the pods' namespace if nodes have not admitted pods like them, which counts for that namespace only. */
+  barredNamespace(pods: readonly Pod[]): string | undefined {
+    if (this.isEmpty) return undefined;
+    return pods.find((pod) => this.barredFor(pod).size > 0)?.namespace;
+  }
+
   /** The pod is bound or gone. */
   forget(uid: string): void {
     this.#counts.delete(uid);

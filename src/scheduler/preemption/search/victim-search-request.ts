@@ -22,6 +22,8 @@ export interface VictimSearchRequest {
   readonly profile: Profile;
   readonly demand: Demand;
   readonly policy: PreemptionPolicy;
+  /** Victims must have a lower priority than this. Absent: than all members. */
+  readonly priority?: number;
   /** Absent: there is none. */
   readonly earlier?: EarlierPreemptions;
   /** Returns the nodes that a member may use. Absent: no restriction. */

@@ -60,7 +60,7 @@ export class VictimSearch {
   *steps(request: VictimSearchRequest, budget: WorkBudget): Yielding<FoundVictims> {
     const { demand, policy, earlier } = request;
     const { members, gang } = demand;
-    const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
+    const priority = request.priority ?? members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const makesWay = ({ uid }: Pod): boolean => earlier?.leaving.has(uid) === true;
     const preemptor = { priority, groupKey: gang?.key };
     const [cluster, plans] = [this.#cluster, this.#plans];

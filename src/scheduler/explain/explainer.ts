@@ -1,0 +1,362 @@
+import { explainApiVersion } from '../../api/explain/basis.ts';
+import type { PartError, Subject, Unknown } from '../../api/explain/basis.ts';
+import type { Blocker, Explanation, Remedy, Shortage, StartPrediction } from '../../api/explain/explanation.ts';
+import { formatAmount } from '../../api/format-amount.ts';
+import { groupKeyOf } from '../../api/group-key.ts';
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict, WaitsFor } from '../../api/verdict.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/message-of.ts';
+import { safeMessage } from '../../base/safe-text.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { RunTimes } from '../../cluster/run-times.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import { StartSearch } from '../backfill/start-search.ts';
+import type { WaitCauses } from '../cycle/wait-causes.ts';
+import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
+import { demandOf } from '../placement/planning/demand.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { DryRun, DryRuns } from '../placement/planning/dry-runs.ts';
+import type { Planner } from '../placement/planning/planner.ts';
+import { VictimSearch } from '../preemption/search/victim-search.ts';
+import type { Profiles } from '../profiles.ts';
+import { countsOf, shownVerdict, stateOfGang, stateOfPod } from './entity-summary.ts';
+import { funnelOf } from './funnel.ts';
+import { nearestNodes } from './nearest-nodes.ts';
+import { NodeLooks } from './node-looks.ts';
+import type { NodeLook } from './node-looks.ts';
+import { rejectionDetails } from './rejection-details.ts';
+import { Remedies } from './remedies.ts';
+import type { RemedyRequest } from './remedies.ts';
+import { shortagesOf } from './shortages.ts';
+import { podSubject, subjectOfGroup } from './subjects.ts';
+
+export interface ExplainerOptions {
+  readonly cluster: Cluster;
+  readonly queue: Pick<SchedulingQueue, 'get' | 'entities'>;
+  readonly profiles: Pick<Profiles, 'of' | 'compare'>;
+  readonly planner: Planner;
+  readonly dryRuns: DryRuns;
+  readonly waitCauses: WaitCauses;
+  readonly runTimes: Pick<RunTimes, 'endOf'>;
+  readonly clock: Clock;
+  /** Returns the verdict of this process; undefined: it has given none. */
+  readonly verdictOf: (uid: string) => Verdict | undefined;
+  /** Returns the nodes that a member may use. */
+  readonly usableNodes: (members: readonly Pod[]) => NodeSubsetOf | undefined;
+}
+
+/** A task in parts. Nothing may change the cluster cache during a part; between two parts it may. */
+export type Parts<T> = Generator<(budget: WorkBudget) => Yielding<void>, T, void>;
+
+/** An explanation without what only the caller knows, and what it does not know. */
+export type ExplanationPart = Omit<Explanation, 'basis'> & { readonly unknowns: readonly Unknown[] };
+
+/** Names a group or a pod. Without a kind, a group is meant before a pod. */
+export interface SubjectName {
+  readonly kind?: Subject['kind'] | undefined;
+  readonly source?: Subject['source'] | undefined;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Found {
+  readonly subject: Subject;
+  /** What the queue decides as one. */
+  readonly schedulingEntity: SchedulingEntity;
+  readonly gang: GangView | undefined;
+  /** Undefined: the group was asked for. */
+  readonly pod: Pod | undefined;
+}
+
+/** What the parts have found so far. */
+type Findings = { -readonly [K in keyof ExplanationPart]?: ExplanationPart[K] } & {
+  readonly errors: PartError[];
+  readonly whatHelps: Remedy[];
+  readonly unknowns: Unknown[];
+};
+
+/**
+ * Explains why an entity waits, by dry runs on the cluster as it is. It changes nothing: not the cache, the queue, a verdict or what later
+ * attempts decide. A part that fails is reported in `errors` and hides no other.
+ */
+export class Explainer {
+  readonly #options: ExplainerOptions;
+  readonly #looks: NodeLooks;
+  readonly #remedies: Remedies;
+  readonly #startSearch: StartSearch;
+
+  constructor(options: ExplainerOptions) {
+    const { cluster, planner, dryRuns, runTimes } = options;
+    this.#options = options;
+    this.#looks = new NodeLooks(cluster);
+    this.#remedies = new Remedies({ cluster, dryRuns, victimSearch: new VictimSearch(cluster, planner) });
+    this.#startSearch = new StartSearch({ cluster, planner, endOf: (pod) => runTimes.endOf(pod) });
+  }
+
+  /** Returns undefined if the cluster cache knows neither a group nor a pod of this name. */
+  *explain(name: SubjectName): Parts<ExplanationPart | undefined> {
+    const found = this.#find(name);
+    if (found === undefined) return undefined;
+    const { subject, schedulingEntity, gang, pod } = found;
+    const findings: Findings = { whatHelps: [], errors: [], unknowns: [] };
+    const entity = this.#options.queue.get(entityKeyOf(schedulingEntity));
+    this.#summarize(findings, found, entity);
+    if (entity?.state.kind !== 'gated') {
+      const demand = demandOf(this.#options.cluster, schedulingEntity);
+      if (demand.needed > 0 && demand.members.length > 0)
+        yield* this.#explainDemand(findings, schedulingEntity, entity);
+    }
+    const {
+      state = gang === undefined ? stateOfPod(pod!, false) : stateOfGang(gang),
+      shortages = [],
+      ...rest
+    } = findings;
+    return { apiVersion: explainApiVersion, kind: 'Explanation', subject, state, shortages, ...rest };
+  }
+
+  #find({ kind, source, namespace, name }: SubjectName): Found | undefined {
+    const { cluster } = this.#options;
+    if (kind !== 'Pod') {
+      const sources = source === undefined ? (['scheduling.x-k8s.io', 'scheduling.k8s.io'] as const) : [source];
+      for (const each of sources) {
+        const key = groupKeyOf(each, namespace, name);
+        const gang = cluster.gang(key);
+        if (gang === undefined || (gang.spec === undefined && gang.members.size === 0)) continue;
+        const schedulingEntity = { kind: 'gang' as const, gang };
+        return { subject: subjectOfGroup(key, gang.spec?.uid), schedulingEntity, gang, pod: undefined };
+      }
+    }
+    if (kind === 'PodGroup') return undefined;
+    for (const pod of cluster.pods()) {
+      if (pod.name !== name || pod.namespace !== namespace) continue;
+      const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
+      const isAlone = gang === undefined || this.#options.queue.get(`pod/${pod.uid}`) !== undefined;
+      const schedulingEntity = isAlone ? { kind: 'pod' as const, pod } : { kind: 'gang' as const, gang };
+      return { subject: podSubject(pod), schedulingEntity, gang, pod };
+    }
+    return undefined;
+  }
+
+  /** Adds what needs no plan. */
+  #summarize(findings: Findings, { gang, pod }: Found, entity: QueuedEntity | undefined): void {
+    const { cluster, verdictOf } = this.#options;
+    findings.state = pod === undefined ? stateOfGang(gang!) : stateOfPod(pod, cluster.isAssumed(pod.uid));
+    if (gang !== undefined) findings.gang = countsOf(gang);
+    const first = pod ?? firstOf(gang!.pending.values());
+    const verdict = first && verdictOf(first.uid);
+    const shown = verdict ?? (first && shownVerdict(first));
+    if (entity?.state.kind === 'gated') {
+      const { message } = entity.state.status;
+      findings.verdict = shown ?? { reason: 'WaitingForGang', message: safeMessage(`${message}.`) };
+      findings.waitsFor = verdict?.waitsFor ?? (gang !== undefined && gang.count('gated') > 0 ? 'gates' : 'members');
+    } else if (shown !== undefined) {
+      findings.verdict = { reason: shown.reason, message: shown.message };
+      if (verdict !== undefined && verdict.waitsFor !== 'unknown') findings.waitsFor = verdict.waitsFor;
+    }
+    if (entity !== undefined) {
+      findings.since = toKubernetesTime(entity.readySince ?? entity.since);
+      findings.attempts = entity.attempts;
+    }
+  }
+
+  *#explainDemand(
+    findings: Findings,
+    schedulingEntity: SchedulingEntity,
+    entity: QueuedEntity | undefined,
+  ): Parts<void> {
+    const { cluster, dryRuns, profiles, waitCauses } = this.#options;
+    const profile = profiles.of(schedulingEntity);
+    const demand = demandOf(cluster, schedulingEntity);
+    const nodeSubsetOf = this.#options.usableNodes(demand.members);
+    let plan: DryRun | undefined;
+    yield* part(findings, 'plan', function* (budget) {
+      plan = yield* dryRuns.steps(profile, schedulingEntity, { nodeSubsetOf }, budget);
+    });
+    if (plan === undefined) return;
+    findings.placed = plan.plan.length;
+    findings.needed = demand.needed;
+    findings.fitsNow = plan.fits;
+    if (entity !== undefined) findings.ahead = this.#ahead(entity);
+    const diagnosis = plan.blocked;
+    if (plan.fits || diagnosis === undefined) return;
+    const { never } = plan;
+    const siblings = plan.plan;
+    let looks: readonly NodeLook[] = [];
+    yield* part(
+      findings,
+      'nodes',
+      function* (this: Explainer, budget: WorkBudget) {
+        const {
+          blocker,
+          shortages,
+          looks: found,
+        } = yield* this.#look(profile, demand, diagnosis, siblings, nodeSubsetOf, budget);
+        looks = found;
+        findings.blocker = blocker;
+        findings.shortages = shortages;
+      }.bind(this),
+    );
+    yield* part(findings, 'waitsFor', function* (budget) {
+      const request = { profile, schedulingEntity, demand, plan: { never }, diagnosis, nodeSubsetOf };
+      const { waitsFor } = yield* waitCauses.of(request, budget);
+      findings.waitsFor ??= waitsFor;
+      findings.withoutOtherPods = withoutOtherPods(waitsFor);
+    });
+    if (diagnosis.rejection.kind === 'pod') return;
+    const request = { profile, schedulingEntity, demand, diagnosis, placed: siblings.length, nodeSubsetOf };
+    yield* this.#findRemedies(findings, request);
+    if (findings.withoutOtherPods === 'fits')
+      yield* part(
+        findings,
+        'start',
+        function* (this: Explainer, budget: WorkBudget) {
+          findings.start = yield* this.#predict(profile, demand, looks, nodeSubsetOf, budget);
+        }.bind(this),
+      );
+  }
+
+  *#look(
+    profile: Profile,
+    { members, needed, gang }: Demand,
+    { pod }: Diagnosis,
+    siblings: DryRun['plan'],
+    nodeSubsetOf: NodeSubsetOf | undefined,
+    budget: WorkBudget,
+  ): Yielding<{
+    readonly blocker: Blocker;
+    readonly shortages: readonly Shortage[];
+    readonly looks: readonly NodeLook[];
+  }> {
+    const { resources } = this.#options.cluster;
+    const request = { profile, pod, isOfGang: gang !== undefined, siblings, nodeSubsetOf };
+    const { requests } = pod.template;
+    const names = requests.ids.map((id) => resources.nameOf(id));
+    const found = yield* this.#looks.steps(
+      request,
+      ({ looks, rejected, rejectionsOn }) => ({
+        looks,
+        rejected,
+        funnel: rejected === undefined ? funnelOf(looks, pod, profile, resources) : [],
+        nearest: rejected === undefined ? nearestNodes(looks, pod, rejectionsOn, resources) : [],
+      }),
+      budget,
+    );
+    const { looks, rejected, funnel, nearest } = found;
+    const [rejection] = rejected === undefined ? [] : rejectionDetails(rejected, pod, [], resources, undefined);
+    const blocker: Blocker = {
+      member: pod.name,
+      alike: members.filter(({ template }) => template === pod.template).length,
+      requests: Object.fromEntries(
+        names
+          .map((name, i) => [name, formatAmount(name, requests.amounts[i]!)] as const)
+          .sort(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+      nodes: looks.length,
+      funnel,
+      ...(rejection !== undefined && { rejection }),
+      nearest,
+    };
+    return {
+      blocker,
+      shortages: rejected === undefined ? shortagesOf(looks, pod, { members, needed }, resources) : [],
+      looks,
+    };
+  }
+
+  *#findRemedies(findings: Findings, request: RemedyRequest): Parts<void> {
+    const remedies = this.#remedies;
+    let ends: Remedy | undefined;
+    const parts: Record<string, (budget: WorkBudget) => Yielding<Remedy | undefined>> = {
+      podsEnd: (budget) => remedies.podsEnd(request, budget),
+      uncordon: (budget) => remedies.uncordon(request, budget),
+      lowerMinMember: (budget) => remedies.lowerMinMember(request, budget),
+      *raisePriority(budget) {
+        return ends?.kind === 'podsEnd'
+          ? yield* remedies.raisePriority(request, ends.highestPriority, budget)
+          : undefined;
+      },
+    };
+    for (const [name, find] of Object.entries(parts)) {
+      yield* part(findings, name, function* (budget) {
+        const remedy = yield* find(budget);
+        if (remedy === undefined) return;
+        if (remedy.kind === 'podsEnd') ends = remedy;
+        findings.whatHelps.push(remedy);
+      });
+    }
+  }
+
+  *#predict(
+    profile: Profile,
+    demand: Demand,
+    looks: readonly NodeLook[],
+    nodeSubsetOf: NodeSubsetOf | undefined,
+    budget: WorkBudget,
+  ): Yielding<StartPrediction> {
+    const { cluster, runTimes } = this.#options;
+    const future = yield* this.#startSearch.earliest(
+      { profile, demand, nodes: cluster.nodes, within: undefined, nodeSubsetOf, ignoresReservationOf: () => false },
+      budget,
+    );
+    if (future?.startsAt !== undefined)
+      return { at: toKubernetesTime(future.startsAt), confidence: future.isEstimated ? 'Estimated' : 'Declared' };
+    let [blocking, withoutEnd] = [0, 0];
+    for (const { node, status } of looks) {
+      // Only what other pods cause can change when they end.
+      if (status?.code !== 'Unschedulable') continue;
+      for (const pod of node.pods.values()) {
+        blocking++;
+        if (runTimes.endOf(pod).at === Infinity) withoutEnd++;
+      }
+    }
+    return { confidence: 'Unknown', withoutEnd, blocking };
+  }
+
+  /** Returns how many entities come before this one and wait for capacity too. O(entities). */
+  #ahead(entity: QueuedEntity): number {
+    const { queue, profiles, verdictOf } = this.#options;
+    let ahead = 0;
+    for (const other of queue.entities()) {
+      if (other === entity || other.readySince === undefined || other.state.kind === 'gated') continue;
+      if (profiles.compare(other.sortKey, entity.sortKey) >= 0) continue;
+      const [pod] = podsOf(other.schedulingEntity);
+      const waitsFor = pod && verdictOf(pod.uid)?.waitsFor;
+      if (waitsFor === undefined || waitsFor === 'capacity' || waitsFor === 'turn' || waitsFor === 'unknown') ahead++;
+    }
+    return ahead;
+  }
+}
+
+function podsOf(entity: SchedulingEntity): Iterable<Pod> {
+  return entity.kind === 'pod' ? [entity.pod] : entity.gang.pending.values();
+}
+
+function firstOf(pods: Iterable<Pod>): Pod | undefined {
+  return [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1))[0];
+}
+
+function withoutOtherPods(waitsFor: WaitsFor): Explanation['withoutOtherPods'] {
+  if (waitsFor === 'capacity' || waitsFor === 'turn') return 'fits';
+  return waitsFor === 'never' ? 'never' : 'unknown';
+}
+
+/** Yields the part. If it fails, notes that. */
+function* part(findings: Findings, name: string, steps: (budget: WorkBudget) => Yielding<void>): Parts<void> {
+  yield function* guarded(budget): Yielding<void> {
+    try {
+      yield* steps(budget);
+    } catch (error) {
+      findings.errors.push({ part: name, message: safeMessage(messageOf(error)) });
+    }
+  };
+}
