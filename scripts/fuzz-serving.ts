@@ -62,6 +62,7 @@ const paths = [
   '/debug/queue',
   '/debug/cache',
   '/debug/groups',
+  '/debug/explain',
 ];
 const queries = [
   '',

@@ -16,6 +16,7 @@ import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
 import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { cacheRoute } from '../serving/debug/cache-route.ts';
+import { explainRoute } from '../serving/debug/explain-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
 import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
@@ -123,7 +124,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         },
       ],
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
-      debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
+      debug: [
+        queueRoute(scheduler, clock),
+        cacheRoute(scheduler),
+        groupsRoute(scheduler),
+        explainRoute(scheduler, clock),
+      ],
     });
     const elector = process.startElection();
     const candidacy = elector && {

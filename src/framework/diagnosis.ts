@@ -24,6 +24,8 @@ export interface Diagnosis {
   readonly rejection: Rejection;
   /** Names of all plugins that rejected the pod; events that they registered may help. */
   readonly plugins: ReadonlySet<string>;
+  /** How many members of its group had been placed when it was rejected. Absent: none. */
+  readonly placedBefore?: number;
   /** Subset of `plugins` that returned Pending. Absent: none. */
   readonly pending?: ReadonlySet<string>;
 }

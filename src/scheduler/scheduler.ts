@@ -20,6 +20,7 @@ import { registerCacheAge } from '../informer/cache-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { ExplanationPart, SubjectName } from './explain/explainer.ts';
 import { nativeGangSpecOf, withoutApi } from './intake/native-pod-group-adapter.ts';
 import { gangSpecOf } from './intake/pod-group-adapter.ts';
 import { SchedulerCore } from './scheduler-core.ts';
@@ -184,6 +185,11 @@ export class Scheduler {
   /** Returns whether the loop runs on a synced cache. */
   get isReady(): boolean {
     return this.#core.isRunning;
+  }
+
+  /** See SchedulerCore.explain. */
+  explain(name: SubjectName): Promise<ExplanationPart | undefined> {
+    return this.#core.explain(name);
   }
 
   /** A read-only view for diagnostics. Read it again after every await: the view is only valid until then. */

@@ -13,6 +13,7 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -103,8 +104,11 @@ export class Explainer {
     this.#startSearch = new StartSearch({ cluster, planner, endOf: (pod) => runTimes.endOf(pod) });
   }
 
-  /** Returns undefined if the cluster cache knows neither a group nor a pod of this name. */
-  *explain(name: SubjectName): Parts<ExplanationPart | undefined> {
+  /**
+   * Returns undefined if the cluster cache knows neither a group nor a pod of this name. `mayAddNodes`: nothing else uses the cluster cache, so
+   * that a part may add nodes to it for a while.
+   */
+  *explain(name: SubjectName, mayAddNodes = false): Parts<ExplanationPart | undefined> {
     const found = this.#find(name);
     if (found === undefined) return undefined;
     const { subject, schedulingEntity, gang, pod } = found;
@@ -114,7 +118,7 @@ export class Explainer {
     if (entity?.state.kind !== 'gated') {
       const demand = demandOf(this.#options.cluster, schedulingEntity);
       if (demand.needed > 0 && demand.members.length > 0)
-        yield* this.#explainDemand(findings, schedulingEntity, entity);
+        yield* this.#explainDemand(findings, schedulingEntity, entity, mayAddNodes);
     }
     const {
       state = gang === undefined ? stateOfPod(pod!, false) : stateOfGang(gang),
@@ -173,6 +177,7 @@ export class Explainer {
     findings: Findings,
     schedulingEntity: SchedulingEntity,
     entity: QueuedEntity | undefined,
+    mayAddNodes: boolean,
   ): Parts<void> {
     const { cluster, dryRuns, profiles, waitCauses } = this.#options;
     const profile = profiles.of(schedulingEntity);
@@ -190,7 +195,7 @@ export class Explainer {
     const diagnosis = plan.blocked;
     if (plan.fits || diagnosis === undefined) return;
     const { never } = plan;
-    const siblings = plan.plan;
+    const siblings = plan.plan.slice(0, diagnosis.placedBefore ?? 0);
     let looks: readonly NodeLook[] = [];
     yield* part(
       findings,
@@ -213,8 +218,8 @@ export class Explainer {
       findings.withoutOtherPods = withoutOtherPods(waitsFor);
     });
     if (diagnosis.rejection.kind === 'pod') return;
-    const request = { profile, schedulingEntity, demand, diagnosis, placed: siblings.length, nodeSubsetOf };
-    yield* this.#findRemedies(findings, request);
+    const request = { profile, schedulingEntity, demand, diagnosis, placed: plan.plan.length, nodeSubsetOf };
+    yield* this.#findRemedies(findings, request, mayAddNodes ? nodeLike(findings.blocker, looks) : undefined);
     if (findings.withoutOtherPods === 'fits')
       yield* part(
         findings,
@@ -273,12 +278,15 @@ export class Explainer {
     };
   }
 
-  *#findRemedies(findings: Findings, request: RemedyRequest): Parts<void> {
+  *#findRemedies(findings: Findings, request: RemedyRequest, like: NodeInfo | undefined): Parts<void> {
     const remedies = this.#remedies;
     let ends: Remedy | undefined;
     const parts: Record<string, (budget: WorkBudget) => Yielding<Remedy | undefined>> = {
       podsEnd: (budget) => remedies.podsEnd(request, budget),
       uncordon: (budget) => remedies.uncordon(request, budget),
+      *addNodes(budget) {
+        return like && (yield* remedies.addNodes(request, like, request.demand.needed, budget));
+      },
       lowerMinMember: (budget) => remedies.lowerMinMember(request, budget),
       *raisePriority(budget) {
         return ends?.kind === 'podsEnd'
@@ -348,6 +356,13 @@ function firstOf(pods: Iterable<Pod>): Pod | undefined {
 function withoutOtherPods(waitsFor: WaitsFor): Explanation['withoutOtherPods'] {
   if (waitsFor === 'capacity' || waitsFor === 'turn') return 'fits';
   return waitsFor === 'never' ? 'never' : 'unknown';
+}
+
+/** Returns the nearest node that would take the member if no other pod was there. */
+function nodeLike(blocker: Blocker | undefined, looks: readonly NodeLook[]): NodeInfo | undefined {
+  const suitable = looks.filter(({ status }) => status?.code === 'Unschedulable').map(({ node }) => node);
+  const nearest = blocker?.nearest.map(({ node }) => node) ?? [];
+  return suitable.find(({ name }) => nearest.includes(name)) ?? suitable[0];
 }
 
 /** Yields the part. If it fails, notes that. */

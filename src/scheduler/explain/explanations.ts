@@ -59,7 +59,7 @@ export class Explanations implements SideWork {
 
 /** Makes an explanation at once. Nothing else may use the core meanwhile. */
 export function explainAtOnce(explainer: Explainer, name: SubjectName): ExplanationPart | undefined {
-  const parts = explainer.explain(name);
+  const parts = explainer.explain(name, true);
   for (;;) {
     const step = parts.next();
     if (step.done === true) return step.value;

@@ -29,7 +29,7 @@ export interface NodeLooksRequest {
 /** One node, as one member finds it. */
 export interface NodeLook {
   readonly node: NodeInfo;
-  /** Why the first plugin that rejects the pod does so; undefined: none does. */
+  /** Why the first plugin that rejects the pod, beside its siblings, does so; undefined: none does. */
   readonly status: Status | undefined;
   /** The pod would fit without its siblings. */
   readonly isTaken: boolean;
@@ -76,7 +76,7 @@ export class NodeLooks {
       const beside = yield* this.#look(request, groupState, budget);
       const looks = beside.statuses.map((status, index) => ({
         node: this.#cluster.nodes[index]!,
-        status: alone?.statuses[index] ?? status,
+        status,
         isTaken: alone !== undefined && alone.statuses[index] === undefined && status !== undefined,
       }));
       return read({

@@ -1,8 +1,10 @@
 import type { Remedy } from '../../api/explain/explanation.ts';
+import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { DryRunOptions } from '../../framework/dry-run.ts';
 import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
@@ -32,6 +34,7 @@ export interface RemediesOptions {
   readonly victimSearch: VictimSearch;
 }
 
+const hostnameLabel = 'kubernetes.io/hostname';
 /** Higher than any priority that a pod can have. */
 const aboveAll = Infinity;
 /** Maximum number of plans in the search for pods that have to end. */
@@ -98,6 +101,35 @@ export class Remedies {
     return { kind: 'uncordon', nodes: [...used].filter((name) => within.has(name)).sort() };
   }
 
+  /**
+   * Copies of the node `like` that are enough, found by doubling and halving, so that fewer may be enough too. None if `limit` are not. Adds the
+   * copies to the cluster cache for a while, so nothing else may use it.
+   */
+  *addNodes(
+    { profile, schedulingEntity, nodeSubsetOf }: RemedyRequest,
+    like: NodeInfo,
+    limit: number,
+    budget: WorkBudget,
+  ): Yielding<Remedy | undefined> {
+    const { cluster, dryRuns } = this.#options;
+    if (nodeSubsetOf !== undefined) return undefined;
+    let [tooFew, enough] = [0, Infinity];
+    for (let plans = 0; plans < maxPlans && enough - tooFew > 1; plans++) {
+      const count = enough === Infinity ? Math.min(limit, Math.max(1, 2 * tooFew)) : Math.floor((tooFew + enough) / 2);
+      if (count === tooFew) return undefined;
+      const copies = Array.from({ length: count }, (_, i) => copyOf(like, i + 1));
+      try {
+        for (const copy of copies) cluster.setNode(copy);
+        const { fits } = yield* dryRuns.steps(profile, schedulingEntity, {}, budget);
+        if (fits) enough = count;
+        else tooFew = count;
+      } finally {
+        for (const { name } of copies) cluster.removeNode(name);
+      }
+    }
+    return enough === Infinity ? undefined : { kind: 'addNodes', count: enough, like: like.name };
+  }
+
   /** The largest minMember with which the group would start now. */
   *lowerMinMember(
     { profile, schedulingEntity, demand, placed, nodeSubsetOf }: RemedyRequest,
@@ -114,6 +146,13 @@ export class Remedies {
     );
     return fits && to > 0 ? { kind: 'lowerMinMember', to } : undefined;
   }
+}
+
+/** Returns a copy of the node under another name, without its pods. */
+function copyOf({ node }: NodeInfo, number: number): Node {
+  const name = `${node.name}-copy-${number}`;
+  const labels = { ...node.labels, ...(hostnameLabel in node.labels && { [hostnameLabel]: name }) };
+  return { ...node, name, labels, taints: node.taints, unschedulable: false };
 }
 
 function usedOf({ plan }: DryRun, cordoned: ReadonlySet<string>): ReadonlySet<string> {

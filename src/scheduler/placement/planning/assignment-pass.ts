@@ -254,7 +254,7 @@ export class AssignmentPass {
       const node = this.#reserveBest(ranking, state, pod);
       if (ranking.error !== undefined) return stoppedBy(ranking.diagnose(pod), pods.slice(i));
       if (node === undefined) {
-        diagnosis ??= ranking.diagnose(pod);
+        diagnosis ??= { ...ranking.diagnose(pod), placedBefore: assignments.length };
         isRejectedByNodes = true;
         mayChange ||= ranking.dependsOnOthers || (nodeNames !== undefined && answer.mayChange);
         left.push(pod);
@@ -322,6 +322,7 @@ export class AssignmentPass {
     return {
       pod,
       nodeCount: this.#scope.indexes?.length ?? this.#scope.cluster.nodes.length,
+      placedBefore: this.assignments.length,
       rejection: { kind: 'pod', status },
       ...unschedulablePluginsOf(status),
     };

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { ExplanationPart } from './explainer.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+
+const cluster = (): Scheduling => new Scheduling({ plugins: defaultPlugins });
+
+async function explain(scheduling: Scheduling, name: string): Promise<ExplanationPart> {
+  while ((await scheduling.attempt()) !== undefined);
+  return scheduling.harness.core.explainNow({ namespace: 'default', name })!;
+}
+
+describe('WI4: what a group waits for', () => {
+  it('is its members, while some do not exist', async () => {
+    const c = cluster();
+    c.group({ name: 'red', minMember: 3 });
+    c.members(1, { group: 'red', cpu: 1 });
+    expect(await explain(c, 'red')).toMatchObject({
+      state: 'Waiting',
+      waitsFor: 'members',
+      gang: { minMember: 3, existing: 1 },
+      verdict: { reason: 'WaitingForGang', message: expect.stringContaining('1 of the 3 members') as string },
+      whatHelps: [],
+    });
+  });
+
+  it('is capacity, while other pods use it', async () => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    c.group({ name: 'red', minMember: 2 });
+    c.members(2, { group: 'red', cpu: 1 });
+    expect(await explain(c, 'red')).toMatchObject({
+      waitsFor: 'capacity',
+      withoutOtherPods: 'fits',
+      placed: 0,
+      needed: 2,
+      shortages: [{ resource: 'cpu', needed: '2', free: '0', total: '2' }],
+      whatHelps: expect.arrayContaining([
+        { kind: 'podsEnd', pods: [{ kind: 'Pod', namespace: 'default', name: 'old', uid: 'old' }], highestPriority: 0 },
+      ]) as unknown[],
+    });
+  });
+
+  it.each([
+    ['a label that no node has', { cpu: 1, nodeSelector: { zone: 'none' } }],
+    ['more than any node has', { cpu: 8 }],
+  ])('is never fulfilled, if it asks for %s', async (_what, request) => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 2, labels: { zone: 'x' } });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', ...request });
+    expect(await explain(c, 'red')).toMatchObject({ waitsFor: 'never', withoutOtherPods: 'never' });
+  });
+
+  it('is nodes, while they are cordoned', async () => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 2, unschedulable: true });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', cpu: 1 });
+    const { waitsFor, whatHelps } = await explain(c, 'red');
+    expect(waitsFor).toBe('nodes');
+    expect(whatHelps).toContainEqual({ kind: 'uncordon', nodes: ['a'] });
+  });
+});
+
+describe('the funnel', () => {
+  it('WI6: tells nodes that siblings have taken from those that others have', async () => {
+    const c = cluster();
+    for (const name of ['a', 'b']) c.node({ name, cpu: 2 });
+    c.pod({ name: 'old', cpu: 2, nodeName: 'b' });
+    c.group({ name: 'red', minMember: 2 });
+    c.members(2, { group: 'red', cpu: 2 });
+    const { blocker } = await explain(c, 'red');
+    expect(blocker?.funnel.map(({ rejections, removed }) => [rejections[0]!.code, removed])).toEqual([
+      ['InsufficientResource', 1],
+      ['TakenBySiblings', 1],
+    ]);
+    expect(
+      blocker?.nearest.map(({ node, heldBy }) => [node, heldBy.map(({ kind, name }) => `${kind} ${name}`)]),
+    ).toEqual([
+      ['a', ['PodGroup red']],
+      ['b', ['Pod old']],
+    ]);
+  });
+
+  it('names the taint and the label that decide', async () => {
+    const c = cluster();
+    c.node({ name: 'a', taints: ['dedicated=yes:NoSchedule'] });
+    c.node({ name: 'b', labels: { pool: 'y' } });
+    c.pod({ name: 'lone', cpu: 1, nodeSelector: { pool: 'x' } });
+    const { blocker } = await explain(c, 'lone');
+    expect(blocker?.funnel.map(({ rejections }) => [rejections[0]!.code, rejections[0]!.key])).toEqual([
+      ['UntoleratedTaint', 'dedicated'],
+      ['NodeAffinityMismatch', 'pool'],
+    ]);
+  });
+});
+
+it('WI8: the nearest nodes are ordered by the share that is missing, then by name', async () => {
+  const c = cluster();
+  for (const [name, used] of Object.entries({ d: 3, b: 2, c: 2, a: 4 })) {
+    c.node({ name, cpu: 4 });
+    c.pod({ name: `on-${name}`, cpu: used, nodeName: name });
+  }
+  c.pod({ name: 'lone', cpu: 4 });
+  const { blocker } = await explain(c, 'lone');
+  expect(blocker?.nearest.map(({ node, missing }) => `${node} ${missing.cpu}`)).toEqual(['b 2', 'c 2', 'd 3', 'a 4']);
+});
+
+it('WI9: a member beyond the quorum of a started group is explained alone', async () => {
+  const c = cluster();
+  c.node({ name: 'a', cpu: 2 });
+  c.group({ name: 'red', minMember: 1 });
+  c.pod({ name: 'red-0', group: 'red', cpu: 2, nodeName: 'a' });
+  c.pod({ name: 'red-1', group: 'red', cpu: 1 });
+  expect(await explain(c, 'red-1')).toMatchObject({ subject: { kind: 'Pod' }, state: 'Waiting', needed: 1 });
+  expect(await explain(c, 'red')).toMatchObject({ subject: { kind: 'PodGroup' }, state: 'Running' });
+});
+
+describe('the start', () => {
+  it('is the earliest declared end after which the group fits', async () => {
+    const c = cluster();
+    for (const [name, activeDeadlineSeconds] of Object.entries({ a: 600, b: 1200 })) {
+      c.node({ name, cpu: 1 });
+      c.pod({ name: `on-${name}`, cpu: 1, nodeName: name, activeDeadlineSeconds });
+    }
+    c.group({ name: 'red', minMember: 2 });
+    c.members(2, { group: 'red', cpu: 1 });
+    const { start } = await explain(c, 'red');
+    expect(start?.confidence).toBe('Declared');
+    expect(Date.parse(start!.at!)).toBeGreaterThan(c.harness.clock.now() + 600_000);
+  });
+
+  it('is unknown if pods in its way declare no end', async () => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 2 });
+    for (const name of ['one', 'two']) c.pod({ name, cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'lone', cpu: 1 });
+    expect((await explain(c, 'lone')).start).toEqual({ confidence: 'Unknown', withoutEnd: 2, blocking: 2 });
+  });
+});
+
+it('an unknown name has no explanation', () => {
+  expect(cluster().harness.core.explainNow({ namespace: 'default', name: 'nobody' })).toBeUndefined();
+});
+
+describe('an explanation of a running scheduler', () => {
+  it('is made in parts between attempts, and one at a time', async () => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 2 });
+    c.group({ name: 'red', minMember: 3 });
+    c.members(3, { group: 'red', cpu: 1 });
+    while ((await c.attempt()) !== undefined);
+    const { core } = c.harness;
+    const explanation = core.explain({ namespace: 'default', name: 'red' });
+    await expect(core.explain({ namespace: 'default', name: 'red' })).rejects.toThrow('another explanation');
+    const results: string[] = [];
+    void explanation.then(() => results.push('explained'));
+    for (let i = 0; i < 3; i++) c.pod({ name: `quick-${i}`, cpu: 0.1 });
+    for (let result = core.attempt(1); result !== undefined; result = core.attempt(1)) {
+      results.push(result.kind);
+      await c.settle();
+    }
+    await explanation;
+    const decided = results.filter((kind) => kind !== 'paused');
+    expect(decided).toEqual(['planned', 'planned', 'planned', 'explained']);
+    expect(await explanation).toMatchObject({ subject: { name: 'red' }, placed: 2, needed: 3, errors: [] });
+  });
+
+  it('is rejected when the scheduler stops', async () => {
+    const c = cluster();
+    c.pod({ name: 'lone', cpu: 1 });
+    const explanation = c.harness.core.explain({ namespace: 'default', name: 'lone' });
+    void c.harness.core.stop();
+    await expect(explanation).rejects.toThrow('stopping');
+  });
+});
