@@ -1,10 +1,7 @@
 import { listedAlike, listedPath, projectListed } from '../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../api/listed-object.ts';
-import { NodeImages } from '../api/node-images.ts';
 import type { Node } from '../api/node.ts';
-import { projectNode } from '../api/node.ts';
-import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
-import { PodProjector } from '../api/pod-projector.ts';
+import { podGroupPath } from '../api/pod-group.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
@@ -21,8 +18,9 @@ import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ExplanationPart, SubjectName } from './explain/explainer.ts';
-import { nativeGangSpecOf, withoutApi } from './intake/native-pod-group-adapter.ts';
-import { gangSpecOf } from './intake/pod-group-adapter.ts';
+import { withoutApi } from './intake/native-pod-group-adapter.ts';
+import { projectionsFor } from './projections.ts';
+import type { Projections } from './projections.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
 import { workAtATime } from './cycle/work-at-a-time.ts';
@@ -92,31 +90,23 @@ export class Scheduler {
     this.#defer = options.defer;
     this.#workAtATime = options.workAtATime ?? workAtATime;
     this.#core = new SchedulerCore({ ...options, onReady: () => this.#wake() });
-    const { cluster, handlers, profiles } = this.#core;
-    const names = cluster.resources;
-    const projector = new PodProjector(names, {
-      images: profiles.readsImages,
-      controllers: profiles.hasReservations,
-    });
-    const images = profiles.readsImages ? new NodeImages() : undefined;
+    const { handlers } = this.#core;
+    const projections = projectionsFor(this.#core, options.maxRepairGraceMs);
     this.#reflectors = {
       nodes: this.#reflector(
         '/api/v1/nodes',
         (raw) => {
-          const node = projectNode(raw, names, images);
+          const node = projections.node(raw);
           options.nodeRead?.(node, raw);
           return node;
         },
         handlers.nodes,
       ),
-      pods: this.#reflector('/api/v1/pods', (raw) => projector.project(raw), handlers.pods),
-      podGroups: this.#reflector(
-        podGroupPath(),
-        (raw) => gangSpecOf(projectPodGroup(raw), names, options.maxRepairGraceMs),
-        handlers.podGroups,
-        (problem) => this.#onPodGroupProblem(problem),
+      pods: this.#reflector('/api/v1/pods', projections.pod, handlers.pods),
+      podGroups: this.#reflector(podGroupPath(), projections.podGroup, handlers.podGroups, (problem) =>
+        this.#onPodGroupProblem(problem),
       ),
-      nativePodGroups: this.#nativeReflector(options.maxRepairGraceMs),
+      nativePodGroups: this.#nativeReflector(projections.nativePodGroup),
     };
     this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
     const { nodes, pods, podGroups, nativePodGroups } = this.#reflectors;
@@ -272,11 +262,11 @@ export class Scheduler {
   }
 
   /** While the API server does not serve the kind, its groups are held back with a verdict. */
-  #nativeReflector(maxRepairGraceMs: number | undefined): NativePodGroupReflector<GangSpec> {
+  #nativeReflector(project: Projections['nativePodGroup']): NativePodGroupReflector<GangSpec> {
     const { podGroups } = this.#core.handlers;
     const reflector = new NativePodGroupReflector<GangSpec>({
       ...{ client: this.#client, clock: this.#clock, random: this.#random, logger: this.#logger },
-      project: (group) => nativeGangSpecOf(group, maxRepairGraceMs),
+      project,
       handler: podGroups,
       onServed: (isServed) => {
         for (const spec of reflector.store.values()) podGroups.onUpdate(spec, isServed ? spec : withoutApi(spec));
