@@ -61,6 +61,7 @@ const parts = {
   ],
   'plane/apiserver/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
+  compose: ['files', 'cluster-state/'],
   testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };

@@ -1,0 +1,76 @@
+import type { PartError } from '../../api/explain/basis.ts';
+import { messageOf } from '../../base/message-of.ts';
+import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { listPages } from '../../informer/list-pages.ts';
+import { HiddenClusterError } from './hidden-cluster-error.ts';
+
+/** `absent`: the API server does not serve the kind. */
+export type ListOutcome = 'listed' | 'absent' | 'forbidden';
+
+export interface CollectionListerOptions {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const pageSize = 500;
+
+/** Lists collections of one cluster page by page, and adds what is wrong with them to a list of errors. */
+export class CollectionLister {
+  readonly #options: CollectionListerOptions;
+  readonly #errors: PartError[];
+
+  constructor(options: CollectionListerOptions, errors: PartError[]) {
+    this.#options = options;
+    this.#errors = errors;
+  }
+
+  /** Passes each object of the collection to `add`. An object for which `add` throws is left out. */
+  async fill(path: string, add: (raw: unknown) => void): Promise<ListOutcome> {
+    try {
+      await this.#list(path, add);
+      return 'listed';
+    } catch (error) {
+      if (error instanceof NotFoundError) return 'absent';
+      if (!(error instanceof ForbiddenError)) throw error;
+      this.#errors.push({ part: partOf(path), message: error.message });
+      return 'forbidden';
+    }
+  }
+
+  /** Does the same with the first collection that the server serves. */
+  async fillFirst(paths: readonly string[], add: (raw: unknown) => void): Promise<void> {
+    for (const path of paths) if ((await this.fill(path, add)) !== 'absent') return;
+  }
+
+  /** Like `fill`, for a collection without which there is no answer. Rejects with HiddenClusterError. */
+  async fillVisible(what: string, path: string, add: (raw: unknown) => void): Promise<void> {
+    try {
+      await this.#list(path, add);
+    } catch (error) {
+      throw error instanceof ForbiddenError ? new HiddenClusterError(what, error) : error;
+    }
+  }
+
+  async #list(path: string, add: (raw: unknown) => void): Promise<void> {
+    const { client, signal } = this.#options;
+    const call = { limit: pageSize, ...(signal !== undefined && { signal }) };
+    await listPages(client, path, call, (items) => {
+      for (const raw of items) {
+        try {
+          add(raw);
+        } catch (error) {
+          this.#errors.push({ part: partOf(path), message: `left out: ${messageOf(error)}` });
+        }
+      }
+      return true;
+    });
+  }
+}
+
+/** Returns the resource with its API group: `nodes`, `podgroups.scheduling.k8s.io`. */
+function partOf(path: string): string {
+  const [, root, group = ''] = path.split('/');
+  const resource = path.split('/').at(-1)!;
+  return root === 'apis' ? `${resource}.${group}` : resource;
+}

@@ -1,0 +1,113 @@
+import type { Basis, PartError, Unknown } from '../../api/explain/basis.ts';
+import { listedPath, projectListed } from '../../api/listed-object.ts';
+import type { ListedKind } from '../../api/listed-object.ts';
+import { nativePodGroupPath, nativeVersions, projectNativePodGroup } from '../../api/native-pod-group.ts';
+import { podGroupPath } from '../../api/pod-group.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { GoneError } from '../../client/api-errors.ts';
+import { clusterVersion } from '../../cluster/cluster-version.ts';
+import { ProfileError } from '../../framework/profile-error.ts';
+import { pluginRegistry } from '../../plugins/registry.ts';
+import { projectionsFor } from '../../scheduler/projections.ts';
+import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
+import { createReadOnlyCore } from '../read-only-core.ts';
+import { CollectionLister } from './collection-lister.ts';
+import { assumedConfiguration, installedConfiguration } from './installed-configuration.ts';
+import type { InstalledConfiguration, InstalledConfigurationOptions } from './installed-configuration.ts';
+
+export interface ClusterStateOptions extends InstalledConfigurationOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A copy of the cluster state, as a scheduler that has just started sees it. */
+export interface ClusterState {
+  /** It writes nothing to the cluster. Its queue is empty until `begin`. Call `stop` at the end. */
+  readonly core: SchedulerCore;
+  readonly basis: Basis;
+  /** Kinds that could not be listed, and objects that are malformed and were left out. */
+  readonly errors: readonly PartError[];
+}
+
+/** How often the lists are started again when the server has dropped the version of a list before its last page. */
+const maxAttempts = 3;
+
+/** Kinds whose absence leaves a volume unknown. */
+const storageKinds: ReadonlySet<ListedKind> = new Set([
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'StorageClass',
+  'CSINode',
+  'CSIDriver',
+  'CSIStorageCapacity',
+  'VolumeAttachment',
+]);
+
+/**
+ * Lists everything that the scheduler reads, and fills a core with it. It keeps no page while it reads the next one. The core is built from
+ * the configuration that the chart has installed; `unknowns` says what of it could not be read or run here. Rejects with HiddenClusterError
+ * if the caller may not list the nodes and pods, and with the client's errors.
+ */
+export async function loadClusterState(options: ClusterStateOptions): Promise<ClusterState> {
+  const installed = await installedConfiguration(options);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await load(options, installed);
+    } catch (error) {
+      if (!(error instanceof GoneError) || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+async function load(options: ClusterStateOptions, installed: InstalledConfiguration): Promise<ClusterState> {
+  const { clock } = options;
+  const takenAt = clock.now();
+  const { core, unknowns: ofConfiguration } = createCore(options, installed);
+  const unknowns = new Set<Unknown>([...ofConfiguration, 'assumedPods', 'reservations', 'queueOrder']);
+  const errors: PartError[] = [];
+  const { handlers, profiles } = core;
+  const project = projectionsFor(core);
+  const lister = new CollectionLister(options, errors);
+  const kinds = [...profiles.reads].map(async (kind) => {
+    const add = (raw: unknown): void => handlers.listed.onAdd(projectListed(kind, raw));
+    const outcome = await lister.fill(listedPath(kind), add);
+    if (outcome === 'forbidden' && storageKinds.has(kind)) unknowns.add('volumes');
+  });
+  await Promise.all([
+    lister.fillVisible('nodes', '/api/v1/nodes', (raw) => handlers.nodes.onAdd(project.node(raw))),
+    lister.fillVisible('the pods of all namespaces', '/api/v1/pods', (raw) => handlers.pods.onAdd(project.pod(raw))),
+    lister.fill(podGroupPath(), (raw) => handlers.podGroups.onAdd(project.podGroup(raw))),
+    lister.fillFirst(
+      nativeVersions.map((version) => nativePodGroupPath(version)),
+      (raw) => handlers.podGroups.onAdd(project.nativePodGroup(projectNativePodGroup(raw))),
+    ),
+    ...kinds,
+  ]);
+  const basis: Basis = {
+    source: 'api',
+    takenAt: new Date(takenAt).toISOString(),
+    ageSeconds: Math.max(0, clock.now() - takenAt) / 1000,
+    version: clusterVersion(core.cluster),
+    unknowns: [...unknowns].sort(),
+  };
+  return { core, basis, errors: errors.sort((a, b) => (a.part < b.part ? -1 : 1)) };
+}
+
+/** Creates the core. A configuration that does not work without the plugins of others is replaced with the default one. */
+function createCore(
+  { clock, random, schedulerNames }: ClusterStateOptions,
+  { configuration, unknowns }: InstalledConfiguration,
+): { readonly core: SchedulerCore; readonly unknowns: readonly Unknown[] } {
+  const plugins = pluginRegistry;
+  const { profiles, podBackoff: backoff } = configuration;
+  try {
+    return { core: createReadOnlyCore({ profiles, plugins, backoff, clock, random }), unknowns };
+  } catch (error) {
+    if (!(error instanceof ProfileError)) throw error;
+    const names = schedulerNames ?? profiles.map(({ schedulerName }) => schedulerName);
+    const assumed = assumedConfiguration(names).profiles;
+    const core = createReadOnlyCore({ profiles: assumed, plugins, backoff, clock, random });
+    return { core, unknowns: [...unknowns, 'configuration'] };
+  }
+}
