@@ -63,7 +63,10 @@ const parts = {
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   compose: ['files', 'cluster-state/'],
   testkit: ['builders/', 'files'],
-  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
+  cli: [
+    ...['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'flag-values.ts', 'text-columns.ts'],
+    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'up/', 'verify/', 'files'],
+  ],
 };
 
 /** The pattern of what a part holds. */

@@ -14,6 +14,7 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
     '`up --exit`: a group was partially bound for more than a second or at the end, its pods started one by one because they lack its label, or there was a deadlock',
   incomplete:
     '`up --exit`, unless 3 applies: a pod was not scheduled, a group, Job or pod failed, or the timeout expired',
+  no: 'The answer to the question is no',
 };
 
 /** Environment variable -> its effect, without the variables that a credential plugin of a kubeconfig reads. */
@@ -21,16 +22,21 @@ const environmentVariables: Readonly<Record<string, string>> = {
   KUBECONFIG: 'Kubeconfig files, separated by colons, if `--kubeconfig` is not set. Tutti merges them as kubectl does',
   KUBERNETES_SERVICE_HOST:
     'Kubernetes sets it in pods. Without a kubeconfig, Tutti uses the service account of the pod',
-  NO_COLOR: '`up`: disables colors if it is not empty',
-  TERM: '`up`: with `dumb`, prints one line per event instead of a live view',
+  NO_COLOR: '`up` and all lists: disables colors if it is not empty',
+  TERM: 'With `dumb`, `up` prints one line per event instead of a live view, and lists have no colors',
 };
 
+const notRun = (): Promise<never> => Promise.reject(new Error('not run'));
+
 const never: Commands = {
-  up: () => Promise.reject(new Error('not run')),
-  scheduler: () => Promise.reject(new Error('not run')),
-  controller: () => Promise.reject(new Error('not run')),
-  configCheck: () => Promise.reject(new Error('not run')),
-  verify: () => Promise.reject(new Error('not run')),
+  up: notRun,
+  scheduler: notRun,
+  controller: notRun,
+  configCheck: notRun,
+  verify: notRun,
+  status: notRun,
+  queue: notRun,
+  version: notRun,
 };
 
 /** Returns the page in Markdown: every command with every flag. Throws if the sources and this file disagree on the environment variables. */

@@ -38,13 +38,30 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Schedule the gang with another scheduler name, in another namespace':
       'tutti verify --gang --scheduler-name batch --namespace team-a',
   },
+  status: {
+    'Show the pod groups of the namespace and why they wait': 'tutti status',
+    'Show all pod groups of the cluster, with whole messages': 'tutti status --all-namespaces --output wide',
+    'Show one group': 'tutti status train --namespace ml',
+    'Also show pods without a group': 'tutti status --pods',
+    'Print the list for another program': 'tutti status --output json',
+  },
+  queue: {
+    'Show the queue': 'tutti queue',
+    'Show what waits in one namespace, with its rank among all': 'tutti queue --namespace ml',
+  },
+  version: {
+    'Print the versions of this program and of the scheduler': 'tutti version',
+    'Print the version of this program as JSON': 'tutti version --client --output json',
+  },
   help: {
     'Print the help of the scheduler': 'tutti help scheduler',
   },
 };
 
-/** Returns the `Examples:` section of --help, in the form that kubectl uses. */
-export function formatExamples(examples: Examples): string {
-  const entries = Object.entries(examples).map(([purpose, commandLine]) => `  # ${purpose}\n  ${commandLine}`);
+/** Returns the `Examples:` section of --help, in the form that kubectl uses. `program`: how the user calls it. */
+export function formatExamples(examples: Examples, program = 'tutti'): string {
+  const entries = Object.entries(examples).map(
+    ([purpose, commandLine]) => `  # ${purpose}\n  ${commandLine.replace(/^tutti\b/, program)}`,
+  );
   return `Examples:\n${entries.join('\n\n')}`;
 }

@@ -12,4 +12,6 @@ export const exitCodes = {
   partialStart: 3,
   /** `up --exit`, unless exit code 3 applies: a pod was not scheduled, a group, Job or pod failed, or the timeout expired. */
   incomplete: 4,
+  /** The answer to the user's question is no. */
+  no: 5,
 } as const;

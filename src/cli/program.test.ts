@@ -14,7 +14,7 @@ interface Outcome {
   readonly exitCode: number;
 }
 
-async function parse(line: string): Promise<Outcome> {
+async function parse(line: string, name?: string): Promise<Outcome> {
   let message = '';
   const called: { command?: string; flags?: Readonly<Record<string, unknown>> } = {};
   const command =
@@ -31,10 +31,14 @@ async function parse(line: string): Promise<Outcome> {
       controller: command('controller'),
       configCheck: (files, flags) => command('config check')({ files, ...flags }),
       verify: command('verify'),
+      status: (subjects, flags) => command('status')({ subjects, ...flags }),
+      queue: command('queue'),
+      version: command('version'),
     },
     (code) => {
       exitCode = code;
     },
+    name,
   );
   for (const each of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     each.configureOutput({ writeOut: (text) => (message += text), writeErr: (text) => (message += text) });
@@ -47,6 +51,35 @@ async function parse(line: string): Promise<Outcome> {
   }
   return { ...called, message, exitCode };
 }
+
+describe('tutti status', () => {
+  it('takes groups and pods, and prints a table by default', async () => {
+    const { flags } = await parse('status red pod/red-5 podgroup.scheduling.x-k8s.io/blue -A -l team=a');
+    expect(flags).toEqual({
+      subjects: [{ name: 'red' }, { name: 'red-5', kind: 'Pod' }, { name: 'blue', kind: 'PodGroup' }],
+      allNamespaces: true,
+      selector: 'team=a',
+      ...{ output: 'table', headers: true, color: 'auto' },
+    });
+    expect((await parse('status')).flags).toMatchObject({ subjects: [] });
+  });
+
+  it.each(['status node/a', 'status Red', 'status a/b/c', 'status -o xml', 'status -n Default', 'queue --source x'])(
+    'rejects %s',
+    async (line) => {
+      const { exitCode, command } = await parse(line);
+      expect([exitCode, command]).toEqual([1, undefined]);
+    },
+  );
+
+  it('shows how kubectl calls it', async () => {
+    const { message } = await parse('status --help', 'kubectl tutti');
+    expect(message).toContain('Usage: kubectl tutti status [options] [name...]');
+    expect(message).toContain('  kubectl tutti status train --namespace ml\n');
+    expect(message).not.toMatch(/^ *tutti /m);
+    expect((await parse('status --nope', 'kubectl tutti')).message).toContain('See "kubectl tutti status --help".');
+  });
+});
 
 describe('tutti up', () => {
   it('adds resources to nodes', async () => {

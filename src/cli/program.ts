@@ -3,8 +3,11 @@ import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
+import { withConnectionFlags } from './cluster-flags.ts';
 import { commandExamples, formatExamples } from './command-examples.ts';
 import { exitCodes } from './exit-codes.ts';
+import { explainCommands } from './explain/explain-commands.ts';
+import type { ExplainCommands } from './explain/explain-commands.ts';
 import {
   duration,
   nodeResource,
@@ -94,7 +97,7 @@ export interface VerifyFlags {
 }
 
 /** The implementation of each command. Each resolves to the exit code. */
-export interface Commands {
+export interface Commands extends ExplainCommands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
@@ -106,15 +109,18 @@ export interface Commands {
 export const schedulerLease = 'tutti-scheduler';
 export const controllerLease = 'tutti-controller';
 
-/** Returns the command line parser. Parsing calls one of the commands and passes its exit code to `onDone`. */
-export function createProgram(commands: Commands, onDone: (exitCode: number) => void): Command {
-  const program = new Command('tutti')
+/**
+ * Returns the command line parser. Parsing calls one of the commands and passes its exit code to `onDone`. `name`: how the user calls the
+ * program.
+ */
+export function createProgram(commands: Commands, onDone: (exitCode: number) => void, name = 'tutti'): Command {
+  const program = new Command(name)
     .description('Tutti is a gang scheduler for Kubernetes: the pods of a group start all together or not at all.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .helpOption('-h, --help', 'Print help.')
     .helpCommand(false)
     .exitOverride()
-    .showHelpAfterError('See "tutti --help".')
+    .showHelpAfterError(`See "${name} --help".`)
     .configureHelp({ showGlobalOptions: false });
   program.addCommand(
     upCommand().action(async (flags: UpFlags, command: Command) => {
@@ -140,10 +146,11 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
     ),
   );
   program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
+  for (const command of explainCommands(commands, onDone)) program.addCommand(command);
   program.addCommand(helpCommand(program));
   for (const command of program.commands) {
-    withHelp(command, command.name());
-    for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`);
+    withHelp(command, command.name(), name);
+    for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`, name);
   }
   return program;
 }
@@ -164,10 +171,10 @@ function helpCommand(program: Command): Command {
     });
 }
 
-function withHelp(command: Command, name: string): void {
-  command.exitOverride().helpOption('-h, --help', 'Print help.').showHelpAfterError(`See "tutti ${name} --help".`);
+function withHelp(command: Command, name: string, program: string): void {
+  command.exitOverride().helpOption('-h, --help', 'Print help.').showHelpAfterError(`See "${program} ${name} --help".`);
   const examples = commandExamples[name];
-  if (examples !== undefined) command.addHelpText('after', `\n${formatExamples(examples)}`);
+  if (examples !== undefined) command.addHelpText('after', `\n${formatExamples(examples, program)}`);
 }
 
 /** Returns why the flags cannot be combined, or undefined if they can. */
@@ -320,7 +327,7 @@ function verifyCommand(): Command {
   const command = new Command('verify').description(
     'Check that a cluster can run Tutti: the API server responds and serves a compatible PodGroup CRD.',
   );
-  return withKubeconfigOptions(command)
+  return withConnectionFlags(command)
     .option('--gang', 'Also schedule a gang of two small pods, then delete it.')
     .option('-n, --namespace <name>', 'Namespace of the gang.', 'default')
     .option(
@@ -339,17 +346,8 @@ function verifyCommand(): Command {
     );
 }
 
-function withKubeconfigOptions(command: Command): Command {
-  return command
-    .option(
-      '--kubeconfig <path>',
-      'Path to a kubeconfig file. (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
-    )
-    .option('--context <name>', 'Context of the kubeconfig to use. (default: its current-context)');
-}
-
 function withServerOptions(command: Command, process: 'scheduler' | 'controller'): Command {
-  withKubeconfigOptions(command)
+  withConnectionFlags(command)
     .option('--kube-api-qps <number>', 'Maximum calls per second to the API server. 0 means no limit.', rate, 50)
     .option('--kube-api-burst <number>', 'Maximum burst of calls to the API server.', wholeNumber(1), 100);
   withServingOptions(command, defaultSecurePorts[process]);

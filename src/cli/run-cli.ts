@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
@@ -57,9 +58,13 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   const run = async (): Promise<number> => {
     let exitCode: number = exitCodes.ok;
     try {
-      const program = createProgram(createCommands(begin), (code) => {
-        exitCode = code;
-      });
+      const program = createProgram(
+        createCommands(begin),
+        (code) => {
+          exitCode = code;
+        },
+        programName(process.argv[1]),
+      );
       await program.parseAsync(process.argv);
       return exitCode;
     } catch (error) {
@@ -123,7 +128,24 @@ function createCommands(begin: () => CommandContext): Commands {
       };
       return runVerify(options, begin());
     },
+    async status(subjects, flags) {
+      const { runStatus } = await import('./explain/status/run-status.ts');
+      return runStatus(subjects, flags, begin());
+    },
+    async queue(flags) {
+      const { runQueue } = await import('./explain/queue/run-queue.ts');
+      return runQueue(flags, begin());
+    },
+    async version(flags) {
+      const { runVersion } = await import('./explain/version/run-version.ts');
+      return runVersion(flags, begin());
+    },
   };
+}
+
+/** Returns how the user has called the program: kubectl starts its plugins under their own file name. */
+function programName(path = ''): string {
+  return parse(path).name === 'kubectl-tutti' ? 'kubectl tutti' : 'tutti';
 }
 
 async function loadedPlugins(paths: readonly string[] = []): Promise<readonly OwnPlugin[]> {

@@ -78,6 +78,11 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#resolved.context.name;
   }
 
+  /** Namespace of the context; undefined: it names none. */
+  get namespace(): string | undefined {
+    return this.#resolved.context.namespace;
+  }
+
   credentials(): Credentials | Promise<Credentials> {
     const cached = this.#cached;
     const age = this.#clock.monotonic() - this.#fetchedAt;

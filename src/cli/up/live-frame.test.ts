@@ -6,7 +6,7 @@ import type { FrameInput } from './live-frame.ts';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
-import { textColumns } from './text-columns.ts';
+import { textColumns } from '../text-columns.ts';
 import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 
 const verdict = 'PodGroup default/blue cannot start: 1 of 3 members would fit; blue-1 would not';

@@ -8,7 +8,7 @@ import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { groupColor, span } from './styled-line.ts';
 import type { GroupColor, Span, StyledLine } from './styled-line.ts';
-import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
+import { fitToColumns, textColumns, wrapToColumns } from '../text-columns.ts';
 
 export interface FrameInput {
   readonly nowMs: number;

@@ -1,4 +1,4 @@
-import { cutToColumns, textColumns } from './text-columns.ts';
+import { cutToColumns, textColumns } from '../text-columns.ts';
 
 /** ANSI codes that switch a style on and off. */
 const codes = {

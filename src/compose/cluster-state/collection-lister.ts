@@ -1,7 +1,7 @@
 import type { PartError } from '../../api/explain/basis.ts';
 import { messageOf } from '../../base/message-of.ts';
 import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
+import type { KubeClient, ListOptions } from '../../client/kube-client.ts';
 import { listPages } from '../../informer/list-pages.ts';
 import { HiddenClusterError } from './hidden-cluster-error.ts';
 
@@ -12,6 +12,9 @@ export interface CollectionListerOptions {
   readonly client: Pick<KubeClient, 'list'>;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Restrictions of a list. */
+export type CollectionSelection = Pick<ListOptions, 'labelSelector' | 'metadataOnly'>;
 
 const pageSize = 500;
 
@@ -26,9 +29,9 @@ export class CollectionLister {
   }
 
   /** Passes each object of the collection to `add`. An object for which `add` throws is left out. */
-  async fill(path: string, add: (raw: unknown) => void): Promise<ListOutcome> {
+  async fill(path: string, add: (raw: unknown) => void, selection: CollectionSelection = {}): Promise<ListOutcome> {
     try {
-      await this.#list(path, add);
+      await this.#list(path, add, selection);
       return 'listed';
     } catch (error) {
       if (error instanceof NotFoundError) return 'absent';
@@ -39,8 +42,16 @@ export class CollectionLister {
   }
 
   /** Does the same with the first collection that the server serves. */
-  async fillFirst(paths: readonly string[], add: (raw: unknown) => void): Promise<void> {
-    for (const path of paths) if ((await this.fill(path, add)) !== 'absent') return;
+  async fillFirst(
+    paths: readonly string[],
+    add: (raw: unknown) => void,
+    selection?: CollectionSelection,
+  ): Promise<ListOutcome> {
+    for (const path of paths) {
+      const outcome = await this.fill(path, add, selection);
+      if (outcome !== 'absent') return outcome;
+    }
+    return 'absent';
   }
 
   /** Like `fill`, for a collection without which there is no answer. Rejects with HiddenClusterError. */
@@ -52,9 +63,9 @@ export class CollectionLister {
     }
   }
 
-  async #list(path: string, add: (raw: unknown) => void): Promise<void> {
+  async #list(path: string, add: (raw: unknown) => void, selection: CollectionSelection = {}): Promise<void> {
     const { client, signal } = this.#options;
-    const call = { limit: pageSize, ...(signal !== undefined && { signal }) };
+    const call = { ...selection, limit: pageSize, ...(signal !== undefined && { signal }) };
     await listPages(client, path, call, (items) => {
       for (const raw of items) {
         try {

@@ -1,25 +1,22 @@
 import type { Unknown } from '../../api/explain/basis.ts';
-import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
 import { defaultConfiguration, defaultProfile } from '../../config/scheduler-configuration.ts';
 import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
-import { listPages } from '../../informer/list-pages.ts';
-import { componentSelector, defaultReleaseNamespace } from './release.ts';
+import { releaseObjects } from './release-objects.ts';
+import type { ReleaseLookup } from './release-objects.ts';
 import { usableConfiguration } from './usable-configuration.ts';
 import type { UsableConfiguration } from './usable-configuration.ts';
 
-export interface InstalledConfigurationOptions {
-  readonly client: Pick<KubeClient, 'list'>;
-  /** Namespace of the release. Absent: the one release in the cluster, or `defaultReleaseNamespace` if the caller may not look everywhere. */
-  readonly namespace?: string | undefined;
-  /** The release must schedule pods of these names. If no configuration is found, they are the names of the default profiles. Absent: any, or `tutti`. */
+export interface InstalledConfigurationOptions extends ReleaseLookup {
+  /**
+   * The release must schedule pods of these names. If no configuration is found, they are the names of the default profiles. Absent: any, or
+   * `tutti`.
+   */
   readonly schedulerNames?: readonly string[] | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface InstalledConfiguration {
   readonly configuration: SchedulerConfiguration;
-  /** `configuration` if it is the default one, because none was found, or several that differ. */
+  /** `configuration` if the default one is assumed, because none was found, or several. */
   readonly unknowns: readonly Unknown[];
 }
 
@@ -34,7 +31,8 @@ interface RawConfigMap {
 /** Returns the configuration of the scheduler that the chart has installed; otherwise the default one, with Tutti's plugins. */
 export async function installedConfiguration(options: InstalledConfigurationOptions): Promise<InstalledConfiguration> {
   const { schedulerNames } = options;
-  const found = (await configMaps(options)).flatMap(usableIn).filter(({ configuration: { profiles } }) => {
+  const maps = (await releaseObjects<RawConfigMap>(options, '/api/v1', 'configmaps')) ?? [];
+  const found = maps.flatMap(usableIn).filter(({ configuration: { profiles } }) => {
     const names = profiles.map(({ schedulerName }) => schedulerName);
     return schedulerNames?.every((name) => names.includes(name)) ?? true;
   });
@@ -48,44 +46,8 @@ export function assumedConfiguration(schedulerNames: readonly string[] = ['tutti
   return defaultConfiguration({ profiles: schedulerNames.map(defaultProfile) });
 }
 
-function usableIn({ metadata, data }: RawConfigMap): readonly UsableConfiguration[] {
+function usableIn({ metadata: { namespace, name }, data }: RawConfigMap): readonly UsableConfiguration[] {
   const text = data?.[fileKey];
-  const usable =
-    typeof text === 'string'
-      ? usableConfiguration(`ConfigMap ${metadata.namespace}/${metadata.name}`, text)
-      : undefined;
+  const usable = typeof text === 'string' ? usableConfiguration(`ConfigMap ${namespace}/${name}`, text) : undefined;
   return usable === undefined ? [] : [usable];
-}
-
-async function configMaps({
-  client,
-  namespace,
-  signal,
-}: InstalledConfigurationOptions): Promise<readonly RawConfigMap[]> {
-  const listIn = async (where: string | undefined): Promise<readonly RawConfigMap[]> => {
-    const path = where === undefined ? '/api/v1/configmaps' : `/api/v1/namespaces/${where}/configmaps`;
-    const found: RawConfigMap[] = [];
-    const call = { labelSelector: componentSelector('scheduler'), limit: 500, ...(signal !== undefined && { signal }) };
-    await listPages(client, path, call, (items) => {
-      found.push(...(items as readonly RawConfigMap[]));
-      return true;
-    });
-    return found;
-  };
-  try {
-    return await listIn(namespace);
-  } catch (error) {
-    if (!isHidden(error)) throw error;
-    if (namespace !== undefined) return [];
-  }
-  try {
-    return await listIn(defaultReleaseNamespace);
-  } catch (error) {
-    if (!isHidden(error)) throw error;
-    return [];
-  }
-}
-
-function isHidden(error: unknown): boolean {
-  return error instanceof ForbiddenError || error instanceof NotFoundError;
 }

@@ -1,0 +1,80 @@
+import { Command, Option } from 'commander';
+import {
+  withConnectionFlags,
+  withNamespaceFlags,
+  withPrintFlags,
+  withSchedulerLookupFlags,
+  withSelectorFlag,
+} from '../cluster-flags.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { namespaceName } from '../flag-values.ts';
+import type { QueueFlags } from './queue/run-queue.ts';
+import type { StatusFlags } from './status/run-status.ts';
+import { subjectArgument } from './subject-argument.ts';
+import type { SubjectArgument } from './subject-argument.ts';
+import type { VersionFlags } from './version/run-version.ts';
+
+/** The implementation of each command that shows what a cluster does. Each resolves to the exit code. */
+export interface ExplainCommands {
+  status(subjects: readonly SubjectArgument[], flags: StatusFlags): Promise<number>;
+  queue(flags: QueueFlags): Promise<number>;
+  version(flags: VersionFlags): Promise<number>;
+}
+
+/** Returns the commands. Each passes its exit code to `onDone`. */
+export function explainCommands(commands: ExplainCommands, onDone: (exitCode: number) => void): readonly Command[] {
+  return [
+    statusCommand().action(async (subjects: readonly SubjectArgument[] | undefined, flags: StatusFlags) =>
+      onDone(await commands.status(subjects ?? [], flags)),
+    ),
+    queueCommand().action(async (flags: QueueFlags) => onDone(await commands.queue(flags))),
+    versionCommand().action(async (flags: VersionFlags) => onDone(await commands.version(flags))),
+  ];
+}
+
+function statusCommand(): Command {
+  const command = new Command('status')
+    .description('Show the state of pod groups and why they wait, as their conditions and pods show it.')
+    .argument('[name...]', 'Pod groups, or pods as pod/NAME. Default: all pod groups', subjectArgument)
+    .option('--pods', 'Also show pods that are in no group and name the scheduler.');
+  withSchedulerLookupFlags(withSelectorFlag(withNamespaceFlags(command)));
+  return withConnectionFlags(withPrintFlags(command)).addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  The list was printed. A part that could not be read is named on standard error.\n  ${exitCodes.failed}  Nothing could be read, or a named group or pod does not exist.`,
+  );
+}
+
+function queueCommand(): Command {
+  const command = new Command('queue')
+    .description('Show the pods and pod groups that wait, in the order in which the scheduler tries them.')
+    .addOption(
+      new Option('-n, --namespace <name>', 'Only those of this namespace. (default: all namespaces)').argParser(
+        namespaceName,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--source <source>',
+        'Where the queue comes from; api means that it is computed from all nodes, pods and pod groups.',
+      )
+        .choices(['auto', 'api'])
+        .default('auto'),
+    );
+  return withConnectionFlags(withPrintFlags(withSchedulerLookupFlags(command)));
+}
+
+function versionCommand(): Command {
+  const command = new Command('version')
+    .description('Print the version of this program, and that of the scheduler in the cluster.')
+    .option('--client', 'Only the version of this program.')
+    .addOption(
+      new Option(
+        '--scheduler-namespace <name>',
+        "Namespace of the scheduler's release. (default: all namespaces, or tutti-system if you may not list Deployments everywhere)",
+      ).argParser(namespaceName),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
+    );
+  return withConnectionFlags(command);
+}

@@ -1,0 +1,51 @@
+import type { QueueItem } from '../../../api/explain/lists.ts';
+import { parseGroupKey } from '../../../api/group-key.ts';
+import type { Subject } from '../../../api/explain/basis.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
+import type { QueuedEntity } from '../../../queue/queued-entity.ts';
+import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
+
+/**
+ * Returns the entities of a core that has begun, but has attempted none: those that are ready in the order of QueueSort, then the others. Whether
+ * the last attempt of the real scheduler failed is read from the condition of a pod.
+ */
+export function queueOfCore({ queue }: Pick<SchedulerCore, 'queue'>): readonly QueueItem[] {
+  const all = [...queue.entities()];
+  const ready = all.filter(({ state }) => state.kind !== 'gated').sort((a, b) => (queue.goesFirst(a, b) ? -1 : 1));
+  const gated = all.filter(({ state }) => state.kind === 'gated');
+  return [...ready.map((entity, index) => ({ position: index + 1, ...itemOf(entity) })), ...gated.map(itemOf)];
+}
+
+function itemOf({ schedulingEntity, state, sortKey }: QueuedEntity): QueueItem {
+  const condition = firstPodOf(schedulingEntity)?.podScheduled;
+  const verdict = condition?.status === 'False' ? condition : undefined;
+  const message = verdict?.message ?? (state.kind === 'gated' ? state.status.message : '');
+  return {
+    subject: subjectOf(schedulingEntity),
+    state: state.kind === 'gated' ? 'gated' : verdict?.reason === 'Unschedulable' ? 'unschedulable' : 'active',
+    priority: sortKey.priority,
+    rejectedBy: [],
+    ...(message !== '' && { message }),
+  };
+}
+
+function subjectOf(schedulingEntity: SchedulingEntity): Subject {
+  if (schedulingEntity.kind === 'pod') {
+    const { namespace, name, uid } = schedulingEntity.pod;
+    return { kind: 'Pod', namespace, name, uid };
+  }
+  const { key, spec } = schedulingEntity.gang;
+  return { kind: 'PodGroup', ...parseGroupKey(key), ...(spec !== undefined && { uid: spec.uid }) };
+}
+
+function firstPodOf(
+  schedulingEntity: SchedulingEntity,
+): { readonly podScheduled: QueuedCondition | undefined } | undefined {
+  return schedulingEntity.kind === 'pod' ? schedulingEntity.pod : schedulingEntity.gang.pending.values().next().value;
+}
+
+interface QueuedCondition {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}

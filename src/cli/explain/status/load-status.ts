@@ -1,0 +1,162 @@
+import { explainApiVersion } from '../../../api/explain/basis.ts';
+import type { PartError } from '../../../api/explain/basis.ts';
+import type { EntityState } from '../../../api/explain/explanation.ts';
+import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
+import { parseGroupKey } from '../../../api/group-key.ts';
+import type { GroupSource } from '../../../api/group-key.ts';
+import { nativePodGroupPath, nativeVersions } from '../../../api/native-pod-group.ts';
+import { podGroupPath } from '../../../api/pod-group.ts';
+import type { KubeClient } from '../../../client/kube-client.ts';
+import { CollectionLister } from '../../../compose/cluster-state/collection-lister.ts';
+import type { SubjectArgument } from '../subject-argument.ts';
+import { groupItem } from './group-item.ts';
+import { podItem } from './pod-item.ts';
+import { absentStatusGroup, nativeStatusGroupOf, statusGroupOf } from './status-group.ts';
+import type { StatusGroup } from './status-group.ts';
+import { projectStatusPod } from './status-pod.ts';
+import type { StatusPod } from './status-pod.ts';
+
+export interface StatusOptions {
+  readonly client: Pick<KubeClient, 'list'>;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  /** Label selector for groups and single pods. */
+  readonly selector?: string | undefined;
+  /** Only these. Empty: all. */
+  readonly subjects: readonly SubjectArgument[];
+  /** Pods in no group are shown if they name one of these. Absent: only those among `subjects`. */
+  readonly podsOf?: readonly string[] | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Urgent states first. */
+const order: readonly EntityState[] = ['Partial', 'Waiting', 'Starting', 'Degraded', 'Running', 'Finished', 'Unknown'];
+
+/** Lists the pod groups, and their states as their objects and pods show them. A part that cannot be listed is an error beside the rest. */
+export async function loadStatus(options: StatusOptions): Promise<StatusList> {
+  const { now } = options;
+  const errors: PartError[] = [];
+  const { groups, pods, isListed } = await listObjects(options, errors);
+  /** group key -> pods that name it */
+  const members = Map.groupBy(pods ?? [], ({ groupKey, nativeGroupKey }) => groupKey ?? nativeGroupKey);
+  const known = new Set(groups.map(({ key }) => key));
+  // A group that does not exist has no labels.
+  const named = options.selector === undefined ? [...members.keys()] : [];
+  const absent = named.flatMap((key) => {
+    if (key === undefined || known.has(key)) return [];
+    const { source, namespace, name } = parseGroupKey(key);
+    return isListed(source) ? [absentStatusGroup(source, namespace, name)] : [];
+  });
+  const chosen = [...groups, ...absent].filter((group) => isNamed(options, 'PodGroup', group.name));
+  const singles = (members.get(undefined) ?? []).filter((pod) => isChosenPod(options, pod));
+  const items = [
+    ...chosen.map((group) => groupItem(group, pods && (members.get(group.key) ?? []), now)),
+    ...singles.map(podItem),
+  ].sort(inOrder);
+  return {
+    apiVersion: explainApiVersion,
+    kind: 'StatusList',
+    basis: {
+      source: 'conditions',
+      takenAt: new Date(now).toISOString(),
+      ageSeconds: 0,
+      unknowns: ['assumedPods', ...(pods === undefined ? (['hiddenPods'] as const) : []), 'queueOrder', 'reservations'],
+    },
+    items,
+    totals: totalsOf(items),
+    errors: [...errors, ...missingSubjects(options.subjects, items)],
+  };
+}
+
+interface Objects {
+  readonly groups: readonly StatusGroup[];
+  /** Undefined: the caller may not list them. */
+  readonly pods: readonly StatusPod[] | undefined;
+  /** Returns whether the groups of this API are among `groups`. */
+  readonly isListed: (source: GroupSource) => boolean;
+}
+
+async function listObjects(options: StatusOptions, errors: PartError[]): Promise<Objects> {
+  const { client, namespace, selector, signal } = options;
+  const lister = new CollectionLister({ client, signal }, errors);
+  const groups: StatusGroup[] = [];
+  const pods: StatusPod[] = [];
+  const selected = selector === undefined ? {} : { labelSelector: selector };
+  const podPath = namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${namespace}/pods`;
+  const nativePaths = nativeVersions.map((version) => nativePodGroupPath(version, namespace));
+  const [ofTutti, native, ofPods] = await Promise.all([
+    lister.fill(podGroupPath(namespace), (raw) => groups.push(statusGroupOf(raw)), selected),
+    lister.fillFirst(nativePaths, (raw) => groups.push(nativeStatusGroupOf(raw)), selected),
+    lister.fill(podPath, (raw) => pods.push(projectStatusPod(raw))),
+  ]);
+  if (ofTutti === 'absent') {
+    const message = 'the API server does not serve PodGroups of scheduling.x-k8s.io: apply crds/, or install the chart';
+    errors.push({ part: 'podgroups.scheduling.x-k8s.io', message });
+  }
+  return {
+    groups,
+    pods: ofPods === 'listed' ? await selectSingles(options, pods) : undefined,
+    isListed: (source) => (source === 'scheduling.k8s.io' ? native : ofTutti) === 'listed',
+  };
+}
+
+/** Drops pods without a group that the selector does not match. Members stay, whatever their labels. */
+async function selectSingles(options: StatusOptions, pods: readonly StatusPod[]): Promise<readonly StatusPod[]> {
+  const { client, namespace, selector, podsOf, signal } = options;
+  if (selector === undefined || podsOf === undefined) return pods;
+  const path = namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${namespace}/pods`;
+  const matching = new Set<string>();
+  const add = (raw: unknown): void => {
+    matching.add((raw as { readonly metadata: { readonly uid: string } }).metadata.uid);
+  };
+  await new CollectionLister({ client, signal }, []).fill(path, add, { labelSelector: selector, metadataOnly: true });
+  return pods.filter((pod) => isMember(pod) || matching.has(pod.uid));
+}
+
+function isMember({ groupKey, nativeGroupKey }: StatusPod): boolean {
+  return groupKey !== undefined || nativeGroupKey !== undefined;
+}
+
+function isNamed({ subjects }: StatusOptions, kind: 'PodGroup' | 'Pod', name: string): boolean {
+  // A name without a kind is that of a group.
+  return (
+    subjects.length === 0 || subjects.some((subject) => subject.name === name && (subject.kind ?? 'PodGroup') === kind)
+  );
+}
+
+function isChosenPod(options: StatusOptions, { name, scheduledBy }: StatusPod): boolean {
+  if (options.subjects.length > 0) return isNamed(options, 'Pod', name);
+  return options.podsOf?.includes(scheduledBy) === true;
+}
+
+/** Returns an error for each object that the user has named and that is not there. */
+export function missingSubjects(
+  subjects: readonly SubjectArgument[],
+  items: readonly StatusItem[],
+): readonly PartError[] {
+  return subjects.flatMap(({ kind = 'PodGroup', name }) => {
+    const isThere = items.some(({ subject }) => subject.kind === kind && subject.name === name);
+    if (isThere) return [];
+    return [{ part: `${kind === 'Pod' ? 'pod' : 'group'}/${name}`, message: 'not found' }];
+  });
+}
+
+function totalsOf(items: readonly StatusItem[]): StatusList['totals'] {
+  const totals: Partial<Record<EntityState, number>> = {};
+  for (const state of order) {
+    const count = items.filter((item) => item.state === state).length;
+    if (count > 0) totals[state] = count;
+  }
+  return totals;
+}
+
+function inOrder(a: StatusItem, b: StatusItem): number {
+  const byState = order.indexOf(a.state) - order.indexOf(b.state);
+  return byState || compare(a.subject.namespace, b.subject.namespace) || compare(a.subject.name, b.subject.name);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

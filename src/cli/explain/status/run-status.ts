@@ -1,0 +1,52 @@
+import { installedConfiguration } from '../../../compose/cluster-state/installed-configuration.ts';
+import type {
+  ConnectionFlags,
+  NamespaceFlags,
+  PrintFlags,
+  SchedulerLookupFlags,
+  SelectorFlags,
+} from '../../cluster-flags.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { SubjectArgument } from '../subject-argument.ts';
+import { withCluster } from '../with-cluster.ts';
+import type { OpenCluster } from '../with-cluster.ts';
+import { loadStatus, missingSubjects } from './load-status.ts';
+import { printStatus } from './print-status.ts';
+
+/** The flags of `tutti status`. */
+export interface StatusFlags extends ConnectionFlags, NamespaceFlags, SelectorFlags, SchedulerLookupFlags, PrintFlags {
+  readonly pods?: true;
+}
+
+/**
+ * Prints the pod groups and why they wait. Resolves to 1 if nothing could be listed, or if something that the user has named does not
+ * exist; otherwise to 0, also if one part failed.
+ */
+export async function runStatus(
+  subjects: readonly SubjectArgument[],
+  flags: StatusFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { signal } = context.interruption;
+  return withCluster(flags, context, async (cluster) => {
+    const { client, namespace } = cluster;
+    const podsOf = flags.pods === true ? await schedulerNames(cluster, flags, signal) : undefined;
+    const { selector } = flags;
+    const list = await loadStatus({ client, namespace, selector, subjects, podsOf, now: context.clock.now(), signal });
+    printStatus(list, namespace === undefined, flags, context);
+    const isMissing = missingSubjects(subjects, list.items).length > 0;
+    const hasFailed = isMissing || (list.items.length === 0 && list.errors.length > 0);
+    return hasFailed ? exitCodes.failed : exitCodes.ok;
+  });
+}
+
+async function schedulerNames(
+  { client }: OpenCluster,
+  { schedulerName, schedulerNamespace }: SchedulerLookupFlags,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (schedulerName !== undefined) return schedulerName;
+  const { configuration } = await installedConfiguration({ client, namespace: schedulerNamespace, signal });
+  return configuration.profiles.map(({ schedulerName: name }) => name);
+}
