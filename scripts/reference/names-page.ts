@@ -1,4 +1,5 @@
 import { runtimeAnnotation } from '../../src/api/declared-runtime.ts';
+import { explainApiVersion } from '../../src/api/explain/basis.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
 import { predictedStartCondition } from '../../src/api/predicted-start.ts';
@@ -25,8 +26,8 @@ const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, st
 /** Returns the page in Markdown: every label and annotation that Tutti reads or writes. Throws if the sources contain a name that is missing here. */
 export async function namesPage(): Promise<string> {
   const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
-  // The type of a condition is on the page of conditions.
-  const elsewhere = [predictedStartCondition];
+  // The type of a condition is on the page of conditions; the apiVersion of what commands print is no label.
+  const elsewhere = [predictedStartCondition, explainApiVersion];
   const own = [podGroupLabel, runtimeAnnotation, ...Object.values(planAnnotations)];
   const documented = [...own, ...simulated, ...elsewhere];
   const missing = (await keysInSources()).filter((key) => !documented.includes(key));

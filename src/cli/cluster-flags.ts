@@ -83,3 +83,8 @@ export function withPrintFlags(command: Command): Command {
         .default('auto'),
     );
 }
+
+/** For commands whose output is not a list. */
+export function textOrJsonOption(): Option {
+  return new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json']).default('text');
+}

@@ -149,6 +149,23 @@ describe('tutti scheduler --write-config-to', () => {
 });
 
 describe('tutti config check', () => {
+  it('prints the errors and warnings as JSON', async () => {
+    const good = await file('good.yaml', 'parallelism: 4');
+    const bad = await file('bad.yaml', 'parallelism: 0');
+    const warning = {
+      line: 3,
+      column: 1,
+      field: 'parallelism',
+      message: expect.stringContaining('no effect') as string,
+    };
+    expect(JSON.parse(await outputOf(1, 'config', 'check', '-o', 'json', good, bad))).toMatchObject({
+      files: [
+        { file: good, valid: true, errors: [], warnings: [warning] },
+        { file: bad, valid: false, errors: [{ line: 3, field: 'parallelism' }] },
+      ],
+    });
+  });
+
   it('prints every error and warning of every file', async () => {
     const good = await file('good.yaml', 'parallelism: 4');
     const bad = await file('bad.yaml', 'percentageOfNodesToScore: 50', 'parallelism: 0');

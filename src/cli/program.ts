@@ -3,7 +3,7 @@ import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
-import { withConnectionFlags } from './cluster-flags.ts';
+import { textOrJsonOption, withConnectionFlags } from './cluster-flags.ts';
 import { commandExamples, formatExamples } from './command-examples.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainCommands } from './explain/explain-commands.ts';
@@ -74,6 +74,7 @@ export interface ConfigCheckFlags {
   readonly verbose?: true;
   /** Paths. */
   readonly plugin?: readonly string[];
+  readonly output: 'text' | 'json';
 }
 
 export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
@@ -94,6 +95,7 @@ export interface VerifyFlags {
   readonly schedulerName: string;
   readonly image: string;
   readonly timeout: number;
+  readonly output: 'text' | 'json';
 }
 
 /** The implementation of each command. Each resolves to the exit code. */
@@ -302,6 +304,7 @@ function configCheckCommand(): Command {
     .argument('<file...>', 'KubeSchedulerConfiguration files in YAML or JSON')
     .option('--verbose', 'Also print the profiles, and the plugins at each extension point.')
     .addOption(pluginOption())
+    .addOption(textOrJsonOption())
     .addHelpText(
       'after',
       `\nExit codes:\n  ${exitCodes.ok}  All files are valid.\n  ${exitCodes.failed}  A file has errors.`,
@@ -340,6 +343,7 @@ function verifyCommand(): Command {
     .addOption(
       new Option('--timeout <duration>', 'Maximum duration of each check.').argParser(duration).default(60_000, '60s'),
     )
+    .addOption(textOrJsonOption())
     .addHelpText(
       'after',
       `\nExit codes:\n  ${exitCodes.ok}  All checks passed.\n  ${exitCodes.failed}  A check failed. The output contains the reason.`,

@@ -113,18 +113,19 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runControllerCommand } = await import('./run-controller-command.ts');
       return runControllerCommand(flags, begin());
     },
-    async configCheck(files: readonly string[], { verbose, plugin }: ConfigCheckFlags) {
+    async configCheck(files: readonly string[], { verbose, plugin, output }: ConfigCheckFlags) {
       const [{ runConfigCheck }, plugins] = await Promise.all([import('./run-config-check.ts'), loadedPlugins(plugin)]);
-      return runConfigCheck(files, { verbose: verbose === true, plugins }, begin().stdout);
+      return runConfigCheck(files, { verbose: verbose === true, plugins, output }, begin().stdout);
     },
     async verify(flags: VerifyFlags) {
-      const { kubeconfig, context, gang, timeout: timeoutMs, namespace, schedulerName, image } = flags;
+      const { kubeconfig, context, gang, timeout: timeoutMs, namespace, schedulerName, image, output } = flags;
       const { runVerify } = await import('./verify/run-verify.ts');
       const options = {
         ...(kubeconfig !== undefined && { kubeconfig }),
         ...(context !== undefined && { context }),
         ...(gang === true && { gang: { namespace, schedulerName, image } }),
         timeoutMs,
+        output,
       };
       return runVerify(options, begin());
     },

@@ -10,8 +10,10 @@ import { extensionPoints, implementsPoint } from '../framework/extension-point.t
 import type { Plugin } from '../framework/plugin.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { formatFieldPath } from '../plugins/field-path.ts';
 import type { OutputStream } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
+import { serialize } from './output/serialize.ts';
 
 interface Findings {
   readonly problems: readonly ConfigurationDiagnostic[];
@@ -20,15 +22,22 @@ interface Findings {
   readonly plan: readonly string[];
 }
 
+export interface ConfigCheckOptions {
+  readonly verbose: boolean;
+  readonly plugins: readonly OwnPlugin[];
+  readonly output: 'text' | 'json';
+}
+
 /**
  * Prints every error and warning of each file. Resolves to 0 if all files are valid, else to 1. `plugins` are additional plugins that the
  * files may name. The check creates all plugins, as the scheduler does.
  */
 export async function runConfigCheck(
   files: readonly string[],
-  { verbose, plugins }: { readonly verbose: boolean; readonly plugins: readonly OwnPlugin[] },
+  { verbose, plugins, output }: ConfigCheckOptions,
   stdout: OutputStream,
 ): Promise<number> {
+  if (output === 'json') return printAsJson(files, { verbose, plugins }, stdout);
   let exitCode: number = exitCodes.ok;
   for (const file of files) {
     const { problems, warnings, plan } = await check(file, plugins);
@@ -47,6 +56,32 @@ export async function runConfigCheck(
     stdout.write(lines.map((line) => `${line}\n`).join(''));
   }
   return exitCode;
+}
+
+async function printAsJson(
+  files: readonly string[],
+  { verbose, plugins }: Omit<ConfigCheckOptions, 'output'>,
+  stdout: OutputStream,
+): Promise<number> {
+  const shown = ({ line, column, path, text }: ConfigurationDiagnostic): object => ({
+    ...(line > 0 && { line, column }),
+    field: formatFieldPath(path),
+    message: text,
+  });
+  const results = await Promise.all(
+    files.map(async (file) => {
+      const { problems, warnings, plan } = await check(file, plugins);
+      return {
+        file,
+        valid: problems.length === 0,
+        errors: problems.map(shown),
+        warnings: warnings.map(shown),
+        ...(verbose && { profiles: plan }),
+      };
+    }),
+  );
+  stdout.write(serialize({ files: results }, 'json'));
+  return results.every(({ valid }) => valid) ? exitCodes.ok : exitCodes.failed;
 }
 
 async function check(file: string, plugins: readonly OwnPlugin[]): Promise<Findings> {

@@ -63,6 +63,21 @@ describe('tutti verify', () => {
     });
   });
 
+  it('prints the checks as JSON', async () => {
+    await withPlayground(0, async (kubeconfig) => {
+      const { lines, exitCode } = await verify(kubeconfig, '--gang', '--timeout', '500ms', '-o', 'json');
+      expect(JSON.parse(lines.join('\n'))).toEqual({
+        passed: false,
+        checks: [
+          { passed: true, message: expect.stringContaining('responds') as string },
+          { passed: true, message: 'the PodGroup CRD has all fields that Tutti writes' },
+          { passed: false, message: expect.stringContaining('a gang of 2 was not bound within') as string },
+        ],
+      });
+      expect(exitCode).toBe(1);
+    });
+  });
+
   it('creates no pods without --gang', async () => {
     await withPlayground(0, async (kubeconfig) => {
       const { lines, exitCode } = await verify(kubeconfig);

@@ -17,7 +17,7 @@ export function waitsForOf(kind: Subject['kind'], reason: string, message: strin
   switch (reason) {
     case 'WaitingForGang':
     case 'LabelMissing':
-      return /scheduling gates/.test(message) ? 'gates' : 'members';
+      return message.includes('scheduling gates') ? 'gates' : 'members';
     case 'SchedulingGated':
       return 'gates';
     case 'WaitingForTurn':

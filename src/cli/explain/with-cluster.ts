@@ -31,16 +31,20 @@ export async function withCluster<T>(
     ...(context !== undefined && { context }),
   });
   // As kubectl: a command sends few requests, but a large list has many pages.
-  const { client, server, close } = await connectToApi({ clock, userAgent: 'tutti', qps: 50, burst: 300, endpoint });
+  const connection = await connectToApi({ clock, userAgent: 'tutti', qps: 50, burst: 300, endpoint });
   const ofContext = endpoint.namespace ?? '';
   const chosen = namespace ?? (ofContext === '' ? 'default' : ofContext);
   try {
-    return await act({ client, server, namespace: allNamespaces === true ? undefined : chosen });
+    return await act({
+      client: connection.client,
+      server: connection.server,
+      namespace: allNamespaces === true ? undefined : chosen,
+    });
   } catch (error) {
     const explained = explainRejection(error);
     if (explained instanceof AccessDeniedError || !(explained instanceof ApiError)) throw explained;
     throw new RequestFailedError(explained);
   } finally {
-    await close();
+    await connection.close();
   }
 }

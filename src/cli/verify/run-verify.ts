@@ -8,6 +8,7 @@ import { connectToApi } from '../../compose/api-connection.ts';
 import { formatDuration } from '../../base/format-duration.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { serialize } from '../output/serialize.ts';
 import { tryGang } from './gang-dry-run.ts';
 import { podGroupProblem } from './pod-group-problem.ts';
 
@@ -22,13 +23,21 @@ export interface VerifyOptions {
   };
   /** Limit for each check. */
   readonly timeoutMs: number;
+  readonly output: 'text' | 'json';
+}
+
+/** The result of one check, as `-o json` prints it. */
+interface CheckResult {
+  readonly passed: boolean;
+  /** What was found, or why it failed. */
+  readonly message: string;
 }
 
 /** The API server needs a moment to publish a new CRD. */
 const crdTimeoutMs = 10_000;
 
 /**
- * Checks that a cluster can run Tutti, and prints one line per check. Resolves to 0 if all checks pass. Stops at the first check that fails
+ * Checks that a cluster can run Tutti, and prints one line per check as soon as it ends, or all as JSON at the end. Resolves to 0 if all checks pass. Stops at the first check that fails
  * and resolves to 1. Rejects with KubeconfigError.
  */
 export async function runVerify(options: VerifyOptions, context: CommandContext): Promise<number> {
@@ -68,18 +77,26 @@ export async function runVerify(options: VerifyOptions, context: CommandContext)
       return `a gang of ${result.nodes.length} for ${gang.schedulerName} was bound to ${nodes} within ${formatDuration(Math.ceil(result.tookMs))}`;
     };
   }
+  const results: CheckResult[] = [];
+  const report = (result: CheckResult): void => {
+    results.push(result);
+    const { passed, message } = result;
+    if (options.output === 'text') stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${safeLines(message)}\n`);
+  };
   try {
     for (const check of checks) {
       try {
-        stdout.write(`ok     ${safeLines(await check())}\n`);
+        report({ passed: true, message: await check() });
       } catch (error) {
         if (signal.aborted) return interruption.exitCode ?? exitCodes.failed;
         if (!isAboutTheCluster(error)) throw error;
-        stdout.write(`FAILED ${safeLines(messageOf(explainRejection(error)))}\n`);
-        return exitCodes.failed;
+        report({ passed: false, message: messageOf(explainRejection(error)) });
+        break;
       }
     }
-    return exitCodes.ok;
+    const passed = results.every((result) => result.passed);
+    if (options.output === 'json') stdout.write(serialize({ passed, checks: results }, 'json'));
+    return passed ? exitCodes.ok : exitCodes.failed;
   } finally {
     await connection.close();
   }
