@@ -65,7 +65,7 @@ const parts = {
   testkit: ['builders/', 'files'],
   cli: [
     ...['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'flag-values.ts', 'text-columns.ts'],
-    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'up/', 'verify/', 'files'],
+    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'completion/', 'up/', 'verify/', 'files'],
   ],
 };
 

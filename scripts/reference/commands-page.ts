@@ -37,6 +37,7 @@ const never: Commands = {
   status: notRun,
   queue: notRun,
   version: notRun,
+  completion: notRun,
 };
 
 /** Returns the page in Markdown: every command with every flag. Throws if the sources and this file disagree on the environment variables. */

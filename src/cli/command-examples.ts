@@ -53,6 +53,10 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Print the versions of this program and of the scheduler': 'tutti version',
     'Print the version of this program as JSON': 'tutti version --client --output json',
   },
+  completion: {
+    'Print the script for Bash, to be loaded with source': 'tutti completion bash',
+    'Print the script for Fish': 'tutti completion fish',
+  },
   help: {
     'Print the help of the scheduler': 'tutti help scheduler',
   },

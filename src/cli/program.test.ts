@@ -34,6 +34,7 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       status: (subjects, flags) => command('status')({ subjects, ...flags }),
       queue: command('queue'),
       version: command('version'),
+      completion: (shell) => command('completion')({ shell }),
     },
     (code) => {
       exitCode = code;

@@ -5,6 +5,8 @@ import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
 import { textOrJsonOption, withConnectionFlags } from './cluster-flags.ts';
 import { commandExamples, formatExamples } from './command-examples.ts';
+import { completionCommand } from './completion/completion-command.ts';
+import type { CompletionCommands } from './completion/completion-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainCommands } from './explain/explain-commands.ts';
 import type { ExplainCommands } from './explain/explain-commands.ts';
@@ -99,7 +101,7 @@ export interface VerifyFlags {
 }
 
 /** The implementation of each command. Each resolves to the exit code. */
-export interface Commands extends ExplainCommands {
+export interface Commands extends ExplainCommands, CompletionCommands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
@@ -149,6 +151,7 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
   );
   program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
   for (const command of explainCommands(commands, onDone)) program.addCommand(command);
+  program.addCommand(completionCommand(commands, onDone));
   program.addCommand(helpCommand(program));
   for (const command of program.commands) {
     withHelp(command, command.name(), name);

@@ -2,6 +2,7 @@ import { parse } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
 import { safeLines } from '../base/safe-text.ts';
@@ -65,7 +66,9 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
         },
         programName(process.argv[1]),
       );
-      await program.parseAsync(process.argv);
+      const completed = wordsToComplete(process.argv);
+      if (completed === undefined) await program.parseAsync(process.argv);
+      else await printCompletion(completed, program, process);
       return exitCode;
     } catch (error) {
       // Commander has already printed the error and where to find help.
@@ -137,11 +140,40 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runQueue } = await import('./explain/queue/run-queue.ts');
       return runQueue(flags, begin());
     },
+    async completion(shell) {
+      const { completionScript } = await import('./completion/shell-scripts.ts');
+      begin().stdout.write(completionScript(shell));
+      return exitCodes.ok;
+    },
     async version(flags) {
       const { runVersion } = await import('./explain/version/run-version.ts');
       return runVersion(flags, begin());
     },
   };
+}
+
+/**
+ * Returns the words of the command line that the shell wants to be completed; undefined: this is no such call. kubectl calls
+ * `kubectl_complete-tutti`, and the shell functions call `tutti __complete`.
+ */
+function wordsToComplete([, path = '', first, ...rest]: readonly string[]): readonly string[] | undefined {
+  if (parse(path).name === 'kubectl_complete-tutti') return first === undefined ? [''] : [first, ...rest];
+  return first === '__complete' ? rest : undefined;
+}
+
+/** Prints the candidates. Prints none if anything fails: a message would end up in the user's command line. */
+async function printCompletion(
+  words: readonly string[],
+  program: Command,
+  { stdout }: Pick<NodeJS.Process, 'stdout'>,
+): Promise<void> {
+  const [{ complete }, { namesInCluster }, { completionLines }] = await Promise.all([
+    import('./completion/complete.ts'),
+    import('./completion/look-up-names.ts'),
+    import('./completion/completion.ts'),
+  ]);
+  const lines = completionLines(await complete(words, program, namesInCluster(systemClock)));
+  stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
 /** Returns how the user has called the program: kubectl starts its plugins under their own file name. */
