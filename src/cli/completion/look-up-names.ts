@@ -8,7 +8,7 @@ import type { Completed, CompletionScope, LookUpNames } from './complete.ts';
 
 /** A user who presses Tab does not wait longer. Together with the start of the program this is less than a second. */
 const deadlineMs = 600;
-/** More candidates help nobody. */
+/** A shell shows no more candidates in a useful way. */
 const maxNames = 500;
 
 interface Named {

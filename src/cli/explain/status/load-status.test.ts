@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
 import { podGroupPath } from '../../../api/pod-group.ts';
 import type { PodGroupStatus } from '../../../api/pod-group.ts';
+import { cpuMsOf } from '../../../../test/expect/cpu-ms.ts';
 import { ListedCluster } from '../../../compose/cluster-state/testing/listed-cluster.ts';
 import { Builders } from '../../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
@@ -132,6 +133,16 @@ describe('the state of a group', () => {
 });
 
 describe('the list', () => {
+  it('of 10,000 groups takes less than three seconds', async () => {
+    cluster.set(podGroupPath(), ...Array.from({ length: 10_000 }, (_, i) => build.podGroup({ name: `g-${i}` })));
+    cluster.set(
+      '/api/v1/pods',
+      ...Array.from({ length: 20_000 }, (_, i) => build.pod({ name: `p-${i}`, group: `g-${i % 10_000}`, ...on })),
+    );
+    const cpuMs = await cpuMsOf(async () => expect((await load()).totals).toEqual({ Running: 10_000 }));
+    expect(cpuMs).toBeLessThan(3_000);
+  });
+
   it('has the urgent states first, then namespace and name, and counts them', async () => {
     cluster.set(podGroupPath(), ...['run', 'b', 'a', 'part'].map((name) => build.podGroup({ name, minMember: 2 })));
     cluster.set(
