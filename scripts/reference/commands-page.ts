@@ -35,6 +35,7 @@ const never: Commands = {
   configCheck: notRun,
   verify: notRun,
   status: notRun,
+  why: notRun,
   queue: notRun,
   version: notRun,
   completion: notRun,

@@ -45,6 +45,11 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Also show pods without a group': 'tutti status --pods',
     'Print the list for another program': 'tutti status --output json',
   },
+  why: {
+    'Explain why the pod group red waits': 'tutti why red',
+    'Explain one pod, as JSON': 'tutti why pod/red-5 --namespace ml -o json',
+    'Say only what the conditions of the objects say': 'tutti why red --source conditions',
+  },
   queue: {
     'Show the queue': 'tutti queue',
     'Show what waits in one namespace, with its rank among all': 'tutti queue --namespace ml',

@@ -32,6 +32,7 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       configCheck: (files, flags) => command('config check')({ files, ...flags }),
       verify: command('verify'),
       status: (subjects, flags) => command('status')({ subjects, ...flags }),
+      why: (subject, flags) => command('why')({ subject, ...flags }),
       queue: command('queue'),
       version: command('version'),
       completion: (shell) => command('completion')({ shell }),

@@ -136,6 +136,10 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runStatus } = await import('./explain/status/run-status.ts');
       return runStatus(subjects, flags, begin());
     },
+    async why(subject, flags) {
+      const { runWhy } = await import('./explain/why/run-why.ts');
+      return runWhy(subject, flags, begin());
+    },
     async queue(flags) {
       const { runQueue } = await import('./explain/queue/run-queue.ts');
       return runQueue(flags, begin());

@@ -1,4 +1,4 @@
-import type { StartConfidence, VerdictReason, WaitsFor } from '../verdict.ts';
+import type { StartConfidence, WaitsFor } from '../verdict.ts';
 import type { RejectionCode } from '../rejection-code.ts';
 import type { Basis, PartError, Quantities, Subject } from './basis.ts';
 import type { explainApiVersion } from './basis.ts';
@@ -113,7 +113,7 @@ export interface Explanation {
   /** RFC 3339: since when the entity is ready, or exists. */
   readonly since?: string;
   /** What the scheduler has written, or would write. */
-  readonly verdict?: { readonly reason: VerdictReason; readonly message: string };
+  readonly verdict?: { readonly reason: string; readonly message: string };
   readonly gang?: GangCounts;
   /** Attempts so far. Absent: only the scheduler knows. */
   readonly attempts?: number;

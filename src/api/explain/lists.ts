@@ -14,6 +14,8 @@ export interface StatusItem {
   readonly size: number;
   /** RFC 3339: since when it is in this state, as far as its objects show. */
   readonly since?: string;
+  /** Reason of the condition that says why it waits. */
+  readonly reason?: string;
   readonly message: string;
 }
 

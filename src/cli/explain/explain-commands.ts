@@ -7,16 +7,19 @@ import {
   withSelectorFlag,
 } from '../cluster-flags.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { colorModes } from '../output/color.ts';
 import { namespaceName } from '../flag-values.ts';
 import type { QueueFlags } from './queue/run-queue.ts';
 import type { StatusFlags } from './status/run-status.ts';
 import { subjectArgument } from './subject-argument.ts';
 import type { SubjectArgument } from './subject-argument.ts';
+import type { WhyFlags } from './why/run-why.ts';
 import type { VersionFlags } from './version/run-version.ts';
 
 /** The implementation of each command that shows what a cluster does. Each resolves to the exit code. */
 export interface ExplainCommands {
   status(subjects: readonly SubjectArgument[], flags: StatusFlags): Promise<number>;
+  why(subject: SubjectArgument, flags: WhyFlags): Promise<number>;
   queue(flags: QueueFlags): Promise<number>;
   version(flags: VersionFlags): Promise<number>;
 }
@@ -26,6 +29,9 @@ export function explainCommands(commands: ExplainCommands, onDone: (exitCode: nu
   return [
     statusCommand().action(async (subjects: readonly SubjectArgument[] | undefined, flags: StatusFlags) =>
       onDone(await commands.status(subjects ?? [], flags)),
+    ),
+    whyCommand().action(async ([subject]: readonly SubjectArgument[], flags: WhyFlags) =>
+      onDone(await commands.why(subject!, flags)),
     ),
     queueCommand().action(async (flags: QueueFlags) => onDone(await commands.queue(flags))),
     versionCommand().action(async (flags: VersionFlags) => onDone(await commands.version(flags))),
@@ -41,6 +47,36 @@ function statusCommand(): Command {
   return withConnectionFlags(withPrintFlags(command)).addHelpText(
     'after',
     `\nExit codes:\n  ${exitCodes.ok}  The list was printed. A part that could not be read is named on standard error.\n  ${exitCodes.failed}  Nothing could be read, or a named group or pod does not exist.`,
+  );
+}
+
+function whyCommand(): Command {
+  const command = new Command('why')
+    .description('Explain why a pod group or a pod waits, until when, and what would help.')
+    .argument('<name>', 'A pod group, or else a pod; group/NAME and pod/NAME are exact', subjectArgument)
+    .addOption(
+      new Option('-n, --namespace <name>', 'Namespace. (default: that of the context)').argParser(namespaceName),
+    )
+    .addOption(
+      new Option(
+        '--source <source>',
+        'What the answer rests on: api plans with all nodes and pods; conditions needs only the objects of the namespace.',
+      )
+        .choices(['auto', 'api', 'conditions'])
+        .default('auto'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
+    )
+    .addOption(
+      new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
+        .choices(colorModes)
+        .default('auto'),
+    );
+  withConnectionFlags(withSchedulerLookupFlags(command));
+  return command.addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  The explanation was printed.\n  ${exitCodes.failed}  There is no such group or pod, or the cluster could not be read.`,
   );
 }
 

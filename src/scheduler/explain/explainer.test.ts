@@ -24,6 +24,15 @@ describe('WI4: what a group waits for', () => {
     });
   });
 
+  it('is its members, while none exists', async () => {
+    const c = cluster();
+    c.group({ name: 'red', minMember: 3 });
+    expect(await explain(c, 'red')).toMatchObject({
+      waitsFor: 'members',
+      verdict: { message: 'PodGroup default/red has 0 of the 3 members it needs to start.' },
+    });
+  });
+
   it('is capacity, while other pods use it', async () => {
     const c = cluster();
     c.node({ name: 'a', cpu: 2 });

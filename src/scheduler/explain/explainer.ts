@@ -18,6 +18,7 @@ import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import type { Status } from '../../framework/status.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
@@ -152,16 +153,16 @@ export class Explainer {
   }
 
   /** Adds what needs no plan. */
-  #summarize(findings: Findings, { gang, pod }: Found, entity: QueuedEntity | undefined): void {
+  #summarize(findings: Findings, { gang, pod, schedulingEntity }: Found, entity: QueuedEntity | undefined): void {
     const { cluster, verdictOf } = this.#options;
     findings.state = pod === undefined ? stateOfGang(gang!) : stateOfPod(pod, cluster.isAssumed(pod.uid));
     if (gang !== undefined) findings.gang = countsOf(gang);
     const first = pod ?? firstOf(gang!.pending.values());
     const verdict = first && verdictOf(first.uid);
     const shown = verdict ?? (first && shownVerdict(first));
-    if (entity?.state.kind === 'gated') {
-      const { message } = entity.state.status;
-      findings.verdict = shown ?? { reason: 'WaitingForGang', message: safeMessage(`${message}.`) };
+    const notReady = entity === undefined ? this.#rejectedBefore(schedulingEntity) : gateOf(entity);
+    if (notReady !== undefined) {
+      findings.verdict = shown ?? { reason: 'WaitingForGang', message: safeMessage(`${notReady.message}.`) };
       findings.waitsFor = verdict?.waitsFor ?? (gang !== undefined && gang.count('gated') > 0 ? 'gates' : 'members');
     } else if (shown !== undefined) {
       findings.verdict = { reason: shown.reason, message: shown.message };
@@ -171,6 +172,12 @@ export class Explainer {
       findings.since = toKubernetesTime(entity.readySince ?? entity.since);
       findings.attempts = entity.attempts;
     }
+  }
+
+  /** Returns why a group that has no entity in the queue, such as one without members, is not ready; undefined: it is ready, or has started. */
+  #rejectedBefore(schedulingEntity: SchedulingEntity): Status | undefined {
+    if (schedulingEntity.kind === 'pod' || stateOfGang(schedulingEntity.gang) !== 'Waiting') return undefined;
+    return this.#options.profiles.of(schedulingEntity).preEnqueue(schedulingEntity);
   }
 
   *#explainDemand(
@@ -356,6 +363,10 @@ function firstOf(pods: Iterable<Pod>): Pod | undefined {
 function withoutOtherPods(waitsFor: WaitsFor): Explanation['withoutOtherPods'] {
   if (waitsFor === 'capacity' || waitsFor === 'turn') return 'fits';
   return waitsFor === 'never' ? 'never' : 'unknown';
+}
+
+function gateOf({ state }: QueuedEntity): Status | undefined {
+  return state.kind === 'gated' ? state.status : undefined;
 }
 
 /** Returns the nearest node that would take the member if no other pod was there. */

@@ -36,6 +36,7 @@ export function groupItem(group: StatusGroup, members: readonly StatusPod[] | un
     }),
     ...{ bound, minMember, size },
     ...(since !== undefined && { since }),
+    ...(waits && verdict !== undefined && { reason: verdict.reason }),
     message: waits ? (verdict?.message ?? group.incomplete?.message ?? '') : '',
   };
 }

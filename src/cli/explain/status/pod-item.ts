@@ -18,6 +18,7 @@ export function podItem(pod: StatusPod): StatusItem {
     minMember: 1,
     size: 1,
     ...(since !== undefined && { since }),
+    ...(verdict !== undefined && waits && { reason: verdict.reason }),
     message: waits ? (verdict?.message ?? '') : '',
   };
 }

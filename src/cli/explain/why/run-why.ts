@@ -1,0 +1,105 @@
+import type { Basis } from '../../../api/explain/basis.ts';
+import { explainApiVersion } from '../../../api/explain/basis.ts';
+import type { Explanation } from '../../../api/explain/explanation.ts';
+import type { SubjectName } from '../../../scheduler/explain/explainer.ts';
+import { UserError } from '../../../base/user-error.ts';
+import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { ColorMode } from '../../output/color.ts';
+import { printNote } from '../../output/print.ts';
+import { serialize } from '../../output/serialize.ts';
+import { openClusterSource } from '../cluster-source.ts';
+import type { ClusterSource } from '../cluster-source.ts';
+import { loadStatus } from '../status/load-status.ts';
+import type { SubjectArgument } from '../subject-argument.ts';
+import { withCluster } from '../with-cluster.ts';
+import type { OpenCluster } from '../with-cluster.ts';
+import { printExplanation } from './print-explanation.ts';
+
+/** The flags of `tutti why`. */
+export interface WhyFlags extends ConnectionFlags, SchedulerLookupFlags {
+  /** Absent: the namespace of the context. */
+  readonly namespace?: string;
+  readonly source: 'auto' | 'api' | 'conditions';
+  readonly output: 'text' | 'json' | 'yaml';
+  readonly color: ColorMode;
+}
+
+/** There is no such group and no such pod. */
+export class UnknownSubjectError extends UserError {
+  override readonly name = 'UnknownSubjectError';
+
+  constructor({ kind, name }: SubjectArgument, namespace: string) {
+    const what = kind === undefined ? 'neither a pod group nor a pod' : kind === 'Pod' ? 'no pod' : 'no pod group';
+    super(`there is ${what} named ${name} in the namespace ${namespace}; choose another one with --namespace`);
+  }
+}
+
+/** Explains why a pod group or a pod waits. Resolves to 0. */
+export async function runWhy(argument: SubjectArgument, flags: WhyFlags, context: CommandContext): Promise<number> {
+  return withCluster(flags, context, async (cluster) => {
+    const { schedulerName: schedulerNames, schedulerNamespace, source } = flags;
+    const { clock, random, interruption } = context;
+    const { signal } = interruption;
+    const lookup = { namespace: schedulerNamespace, schedulerNames };
+    const found = await openClusterSource(source, { client: cluster.client, clock, random, signal, ...lookup });
+    const namespace = cluster.namespace!;
+    const explanation = await explain(argument, namespace, found, cluster, context);
+    if (explanation === undefined) throw new UnknownSubjectError(argument, namespace);
+    if (flags.output === 'text') printExplanation(explanation, flags, context);
+    else context.stdout.write(serialize(explanation, flags.output));
+    if (found.kind === 'conditions' && found.why !== undefined) printNote(found.why, context);
+    return exitCodes.ok;
+  });
+}
+
+async function explain(
+  argument: SubjectArgument,
+  namespace: string,
+  found: ClusterSource,
+  cluster: OpenCluster,
+  context: CommandContext,
+): Promise<Explanation | undefined> {
+  if (found.kind === 'conditions') return explainByConditions(argument, cluster, context);
+  const { core, basis, errors } = found;
+  try {
+    core.begin();
+    const name: SubjectName = { ...argument, namespace };
+    const part = core.explainNow(name);
+    if (part === undefined) return undefined;
+    const { unknowns, ...rest } = part;
+    const all: Basis['unknowns'] = [...new Set([...basis.unknowns, ...unknowns])].sort();
+    return { ...rest, basis: { ...basis, unknowns: all }, errors: [...errors, ...part.errors] };
+  } finally {
+    await core.stop();
+  }
+}
+
+/** Returns what the conditions of the objects say. Nothing is planned. */
+async function explainByConditions(
+  argument: SubjectArgument,
+  { client, namespace }: OpenCluster,
+  { clock, interruption }: CommandContext,
+): Promise<Explanation | undefined> {
+  const kinds = argument.kind === undefined ? (['PodGroup', 'Pod'] as const) : [argument.kind];
+  const subjects = kinds.map((kind) => ({ kind, name: argument.name }));
+  const list = await loadStatus({ client, namespace, subjects, now: clock.now(), signal: interruption.signal });
+  const [item] = kinds.flatMap((kind) => list.items.filter(({ subject }) => subject.kind === kind));
+  if (item === undefined) return undefined;
+  const { subject, state, waitsFor, since, reason, message, bound, minMember, size } = item;
+  return {
+    apiVersion: explainApiVersion,
+    kind: 'Explanation',
+    basis: { ...list.basis, unknowns: [...new Set([...list.basis.unknowns, 'hiddenNodes' as const])].sort() },
+    subject,
+    state,
+    ...(waitsFor !== undefined && { waitsFor }),
+    ...(since !== undefined && { since }),
+    ...(reason !== undefined && { verdict: { reason, message } }),
+    ...(subject.kind === 'PodGroup' && { gang: { minMember, existing: size, gated: 0, bound, ended: 0 } }),
+    shortages: [],
+    whatHelps: [],
+    errors: list.errors.filter(({ message: text }) => text !== 'not found'),
+  };
+}
