@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { RejectionCode } from '../../api/rejection-code.ts';
+import { runs } from '../../base/testing/runs.ts';
 import { ExplainedCluster, sentenceOf } from '../testing/explained-cluster.ts';
 
 /** More clusters: EXPLAIN_SEEDS=20000 vitest run --project unit src/scheduler/explain/explanations.property.test.ts */
-const first = Number(process.env.EXPLAIN_FROM ?? 1);
-const count = Number(process.env.EXPLAIN_SEEDS ?? 400);
-const seeds = Array.from({ length: count }, (_, i) => first + i);
+const count = Number(process.env.EXPLAIN_SEEDS ?? runs(1_500));
+const seeds = Array.from({ length: count }, (_, i) => 1 + i);
 
 /** The codes that these clusters can give; the others need volumes, extenders, reservations or earlier failures. */
 const ofNodes: readonly RejectionCode[] = [

@@ -148,9 +148,9 @@ function drawCluster(seed: number): Draw {
 function drawKind(chance: (p: number) => boolean, pick: <T>(of: readonly T[]) => T): Partial<PodOptions> {
   const apart = (topologyKey: string): NonNullable<PodOptions['spec']> => ({
     affinity: {
-      [pick(['podAntiAffinity', 'podAffinity'])]: {
+      [pick(['podAntiAffinity', 'podAntiAffinity', 'podAffinity'])]: {
         requiredDuringSchedulingIgnoredDuringExecution: [
-          { topologyKey, labelSelector: { matchLabels: { app: pick(['gang', 'web', 'db']) } } },
+          { topologyKey, labelSelector: { matchLabels: { app: pick(['gang', 'gang', 'web', 'db']) } } },
         ],
       },
     },
@@ -172,7 +172,7 @@ function drawKind(chance: (p: number) => boolean, pick: <T>(of: readonly T[]) =>
     ...(chance(0.25) && { nodeSelector: { pool: pick(['x', 'y', 'none']) } }),
     ...(chance(0.15) && { hostPorts: [8080] }),
     ...(chance(0.1) && { tolerations: [{ key: 'dedicated', operator: 'Exists' }] }),
-    ...(chance(0.2) && { spec: apart(pick(['zone', 'kubernetes.io/hostname'])) }),
+    ...(chance(0.35) && { spec: apart(pick(['zone', 'kubernetes.io/hostname'])) }),
     ...(chance(0.15) && { spec: spread() }),
   };
 }
