@@ -1,4 +1,5 @@
 import type { Pod } from '../api/pod.ts';
+import type { CapacityShortage } from './capacity-shortage.ts';
 import type { Status } from './status.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface Diagnosis {
   readonly placedBefore?: number;
   /** Subset of `plugins` that returned Pending. Absent: none. */
   readonly pending?: ReadonlySet<string>;
+  /** What is missing, if nodes rejected the pod because too little is free. Only in a plan that is asked for it. */
+  readonly shortage?: CapacityShortage | undefined;
 }
 
 /**

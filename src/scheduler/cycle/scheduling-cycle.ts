@@ -8,6 +8,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
+import { describeShortage } from '../../framework/capacity-shortage.ts';
 import { describeCause, failureIn, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -143,7 +144,10 @@ export class SchedulingCycle {
         extenderResults &&
         ((pod: Pod): NodeSubset | undefined => extenders.nodeSubsetOf(extenderResults, profile, pod));
       const ignoresReservationOf = this.#options.turns?.ignoredBy(entity, demand);
-      const request = { profile, members, needed, signed, groupState, nodeSubsetOf, ignoresReservationOf };
+      const request: PlanRequest = {
+        ...{ profile, members, needed, signed, groupState, nodeSubsetOf, ignoresReservationOf },
+        isExplained: true,
+      };
       const plan = yield* this.#plan(entity.key, request, transaction, budget);
       const { assignments } = plan;
       if (assignments.length < needed) {
@@ -319,9 +323,13 @@ export class SchedulingCycle {
       const notes: string[] = [];
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
+      const { shortage } = diagnosis;
+      // It lacks nothing but its turn.
+      const amounts = shortage === undefined || isBehind ? [] : [describeShortage(shortage)];
+      const rejection = describeRejection(of, { ...diagnosis, pod }, plan.placed, needed);
       return {
         reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
-        message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...counted, ...notes].join(' '),
+        message: [rejection, ...amounts, ...counted, ...notes].join(' '),
         waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
         ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
         cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),

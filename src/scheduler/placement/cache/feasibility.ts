@@ -5,6 +5,7 @@ import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../../framework/profile.ts';
 import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
+import type { CapacityOnly } from './capacity-only.ts';
 import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { notSentToExtenders } from './node-subset.ts';
 import { NodeVerdicts } from './node-verdicts.ts';
@@ -131,14 +132,17 @@ export class Feasibility {
     return true;
   }
 
-  /** Returns why the pod finds no node, or no further node. */
-  diagnose(pod: Pod): Diagnosis {
+  /** Returns why the pod finds no node, or no further node. Adds the nodes to `capacityOnly`. */
+  diagnose(pod: Pod, capacityOnly?: CapacityOnly): Diagnosis {
     const nodeCount = this.#nodeCount;
     /** status -> number of nodes; most nodes share one of a few constant statuses */
     const counts = new Map<Status, number>();
     for (let position = 0; position < nodeCount && this.error === undefined; position++) {
-      const status = this.#statusOf(this.#indexAt(position));
-      if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
+      const index = this.#indexAt(position);
+      const status = this.#statusOf(index);
+      if (status === undefined) continue;
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+      capacityOnly?.add(index, status);
     }
     const { error } = this;
     if (error !== undefined) {

@@ -2,6 +2,7 @@ import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Status } from '../../../framework/status.ts';
+import type { CapacityOnly } from './capacity-only.ts';
 import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { Feasibility } from './feasibility.ts';
 import { NodeScores } from './node-scores.ts';
@@ -168,10 +169,10 @@ export class Ranking {
     profile.ran('Score', this.#scores.error !== undefined ? 'Error' : 'Success', startedAt);
   }
 
-  /** Returns why `pod`, one of the identical pods, finds no node, or no further node. */
-  diagnose(pod: Pod): Diagnosis {
+  /** Returns why `pod`, one of the identical pods, finds no node, or no further node. Adds the nodes to `capacityOnly`. */
+  diagnose(pod: Pod, capacityOnly?: CapacityOnly): Diagnosis {
     if (!this.#options.buffers.isOf(this.#feasibility)) this.build(this.#target);
-    const diagnosis = this.#feasibility.diagnose(pod);
+    const diagnosis = this.#feasibility.diagnose(pod, capacityOnly);
     const error = this.#scoringError;
     if (error === undefined) return diagnosis;
     const plugins = new Set([...diagnosis.plugins, error.plugin].filter((name) => name !== ''));

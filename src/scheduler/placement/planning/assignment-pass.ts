@@ -3,13 +3,16 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import { failureIn, unschedulablePluginsOf } from '../../../framework/diagnosis.ts';
+import type { CapacityShortage } from '../../../framework/capacity-shortage.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { PreFilterResult } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
+import { CapacityOnly } from '../cache/capacity-only.ts';
 import { sameNames } from '../cache/ranking.ts';
 import type { Ranking } from '../cache/ranking.ts';
-import { amongOf, batchOf } from './batch.ts';
+import { amongOf, batchOf, reservedFor } from './batch.ts';
 import type { Batch } from './batch.ts';
+import { shortageOf } from './capacity-shortage.ts';
 import { completePlan, stoppedPlan } from './plan.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
@@ -174,14 +177,14 @@ export class AssignmentPass {
     const { assignments } = this;
     const rejectors = this.#rejectors;
     const explained = blocked ?? this.#tooFew();
-    yield* this.#addRejecting();
+    const shortage = yield* this.#addRejecting(explained);
     if (explained !== undefined) rejectors.add(explained);
     const { unschedulablePlugins, pending } = rejectors;
     return {
       strategy: this.#strategy,
       assignments,
       placed: assignments.length,
-      blocked: explained,
+      blocked: explained && shortage ? { ...explained, shortage } : explained,
       unschedulablePlugins,
       pending,
       never: members.length - neverPlaced < needed,
@@ -189,20 +192,44 @@ export class AssignmentPass {
     };
   }
 
-  /** Adds the plugins that reject the members in the current state. */
-  *#addRejecting(): Yielding<void> {
+  /** Adds the plugins that reject the members in the current state. Returns what is missing for the explained pod, if a plan must say so. */
+  *#addRejecting(explained: Diagnosis | undefined): Yielding<CapacityShortage | undefined> {
     const batches = this.#batches;
     const rejectors = this.#rejectors;
-    for (const { sample, ranking, answer } of batches) {
+    const explainedBatch =
+      this.#request.isExplained === true && explained?.rejection.kind === 'nodes'
+        ? batches.find(({ pods }) => pods.includes(explained.pod))
+        : undefined;
+    let shortage: CapacityShortage | undefined;
+    for (const batch of batches) {
+      const { sample, ranking, answer } = batch;
       if (ranking === undefined) {
         if (answer.status !== undefined) rejectors.add(unschedulablePluginsOf(answer.status));
         continue;
       }
       // Other batches have placed members since.
       if (batches.length > 1) ranking.look();
-      rejectors.add(ranking.diagnose(sample));
+      const nodes = batch === explainedBatch ? new CapacityOnly(this.#scope.cluster.nodes.length) : undefined;
+      const diagnosis = ranking.diagnose(sample, nodes);
+      rejectors.add(diagnosis);
+      if (nodes !== undefined) shortage = this.#shortageOf(batch, diagnosis, nodes);
       if (this.#scope.work.isDue) yield;
     }
+    return shortage;
+  }
+
+  #shortageOf({ pods, sample }: Batch, { rejection }: Diagnosis, nodes: CapacityOnly): CapacityShortage | undefined {
+    if (rejection.kind !== 'nodes') return undefined;
+    const { cluster, request } = this.#scope;
+    const { assignments } = this;
+    const remaining = request.needed - assignments.length;
+    const others = this.#batches.reduce((sum, batch) => sum + batch.pods.length, 0) - pods.length;
+    return shortageOf(cluster, {
+      ...{ pod: sample, nodes, assignments, rejections: rejection.rejections },
+      count: Math.min(pods.length, Math.max(1, remaining - others)),
+      isPartial: others > 0,
+      reserved: reservedFor(this.#scope)(sample),
+    });
   }
 
   /** Places as many members as possible. Returns the rest; undefined if all are placed. */

@@ -123,7 +123,7 @@ export function hasNoReservation({ cluster, request }: PlanScope, uid: string): 
 }
 
 /** Returns a function that lists the nodes with reservations that count and that a pod must respect; the same list until it has to change. */
-function reservedFor({
+export function reservedFor({
   cluster,
   request: { ignoresReservationOf: isIgnored },
 }: PlanScope): (pod: Pod) => readonly ReservedNode[] {
