@@ -29,6 +29,6 @@ export function guardedPolicy(plugin: Plugin, policy: PreemptionPolicy, calls: P
     maxPlans: policy.maxPlans,
     maxVictims: policy.maxVictims,
     maxVictimGroups: policy.maxVictimGroups,
-    describe: (outcome, of) => guard(() => policy.describe(outcome, of)),
+    describe: (outcome, of, namespace) => guard(() => policy.describe(outcome, of, namespace)),
   };
 }

@@ -26,7 +26,7 @@ export interface EvictionUnit {
 
 /** Why a pod must stay although its priority is lower. */
 export interface PodProtection {
-  /** Such as "that have run for less than 600s". */
+  /** Such as "that have run for less than 600s". Verdicts in any namespace say it, so it must name no object. */
   readonly why: string;
   /** When the pod may go without any other change, in milliseconds since the epoch. Absent: never. */
   readonly until?: number;
@@ -54,8 +54,8 @@ export interface PreemptionPolicy {
   readonly maxVictims?: number | undefined;
   /** Maximum number of groups to evict whole for one entity. Absent: no limit. */
   readonly maxVictimGroups?: number | undefined;
-  /** Returns a text for the verdict. */
-  describe(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string;
+  /** Returns a text for the verdict of an entity in this namespace. It must name nothing in other namespaces, and no node. */
+  describe(outcome: PreemptionOutcome, of: SchedulingEntity['kind'], namespace: string): string;
 }
 
 /** How many evictions a disruption budget allows now. */

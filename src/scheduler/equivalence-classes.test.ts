@@ -67,7 +67,9 @@ describe('members of one equivalence class', () => {
     c.removeNode('a');
     c.pod({ name: 'y', cpu: 1 });
     expect(await drain(c)).toEqual(['rejected']);
-    expect(c.harness.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(c.harness.core.verdictOf('y')?.message).toBe(
+      '0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total.',
+    );
     c.pod({ name: 'z', cpu: 1 });
     expect(await drain(c)).toEqual(['joined']);
   });
@@ -161,7 +163,9 @@ describe('members of one equivalence class', () => {
     await drain(c);
     const messages = (): Set<string | undefined> =>
       new Set(Array.from({ length: 50 }, (_, i) => c.harness.core.verdictOf(`x${i}`)?.message));
-    expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 Insufficient cpu.']));
+    expect(messages()).toEqual(
+      new Set(['0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total.']),
+    );
     const written = c.harness.written.length;
     c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
     c.removePod('filler');

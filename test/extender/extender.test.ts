@@ -235,7 +235,7 @@ describe('An extender process over HTTPS', () => {
     await pod('x', { cpu: 2 });
     await expectMessage(
       'x',
-      expect.stringMatching(/failed in bind: it reported success, but the pod is not bound to node ./),
+      expect.stringMatching(/failed in bind: it reported success, but the pod is not bound to the chosen node/),
     );
     expect(await bound()).toEqual({});
   });

@@ -2,6 +2,7 @@ import { messageOf } from '../../base/message-of.ts';
 import type { Pod } from '../../api/pod.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
 import { bindingTerms } from '../../framework/binding-terms.ts';
+import { withoutNodeNames } from '../../framework/names-for-users.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { PodBinder } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -30,7 +31,9 @@ class DefaultBinder implements Plugin {
     } catch (error) {
       const problem = messageOf(error);
       if (error instanceof WithdrawnError) return new Status('Unschedulable', problem, name, error);
-      return new Status('Error', `binding rejected: ${problem}`, name, error);
+      // The user cannot see a node on which the pod is not.
+      const shown = withoutNodeNames(problem, (word) => word === nodeName);
+      return new Status('Error', `binding rejected: ${shown}`, name, error);
     }
   }
 }

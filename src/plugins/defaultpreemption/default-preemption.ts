@@ -63,7 +63,8 @@ class DefaultPreemption implements Plugin {
       },
       allowances: (pod) => budgets.of(pod),
       ...(this.#keepsBudgets && {
-        budgetProtects: (budget: string) => ({ why: `protected by PodDisruptionBudget ${budget}` }),
+        // The verdict may be of a user who cannot see the budget.
+        budgetProtects: () => ({ why: 'protected by a PodDisruptionBudget' }),
       }),
       maxPlans: args.maxPlans,
       maxVictims: args.maxVictims || undefined,

@@ -1,15 +1,19 @@
+import { parseGroupKey } from '../../api/group-key.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { NodeCounts, PreemptionOutcome } from '../../framework/preemption-policy.ts';
 
-/** Returns the verdict's text about a search for victims, in kube-scheduler's words where it has the case. */
-export function describeOutcome(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string {
-  return `preemption: ${textOf(outcome, of)}.`;
+/**
+ * Returns the verdict's text about a search for victims, in kube-scheduler's words where it has the case. Names only groups of `namespace`,
+ * that of the entity.
+ */
+export function describeOutcome(outcome: PreemptionOutcome, of: SchedulingEntity['kind'], namespace: string): string {
+  return `preemption: ${textOf(outcome, of, namespace)}.`;
 }
 
-function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string {
+function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind'], namespace: string): string {
   switch (outcome.kind) {
     case 'found':
-      return foundText(outcome);
+      return foundText(outcome, namespace);
     case 'notHelpful':
       return of === 'pod' ? countedNodes(outcome.nodes) : notHelpfulText(outcome);
     case 'protected':
@@ -21,10 +25,16 @@ function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): strin
   }
 }
 
-function foundText(outcome: Extract<PreemptionOutcome, { kind: 'found' }>): string {
+function foundText(outcome: Extract<PreemptionOutcome, { kind: 'found' }>, namespace: string): string {
   const { victims, recalled, gangs, members, terminating } = outcome;
   if (victims.length + recalled === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
-  const of = gangs.length === 0 ? '' : ` (${gangs.map(({ key }) => `members of ${key}`).join(', ')})`;
+  const own = gangs.filter(({ key }) => parseGroupKey(key).namespace === namespace);
+  const others = gangs.length - own.length;
+  const groups = [
+    ...own.map(({ key }) => `members of ${key}`),
+    ...(others === 0 ? [] : [`members of ${counted(others, 'group')} of other namespaces`]),
+  ];
+  const of = groups.length === 0 ? '' : ` (${groups.join(', ')})`;
   const evicting = victims.length === 0 ? [] : [`evicting ${counted(victims.length, 'pod')}`];
   const recalling =
     recalled === 0

@@ -107,7 +107,7 @@ function progressOf(
 ): Progress {
   const { pod, nodeName, cluster } = binding;
   const node = cluster.node(nodeName);
-  if (node === undefined) return failed(`node ${nodeName} is gone`);
+  if (node === undefined) return failed('the chosen node is gone');
   if (cluster.nodeOf(pod)?.name !== nodeName) return failed(`pod ${pod.key} was deleted or bound elsewhere`);
   for (const { claim, volume } of bindings) {
     const observed = cluster.listed.get('PersistentVolume', '', volume.name);
@@ -142,7 +142,7 @@ function progressOfClaim(chosen: PersistentVolumeClaim, node: NodeView, binding:
   if (volume === undefined) return waiting(`persistentvolume "${claim.volumeName}" has not been observed yet`);
   const isReachable = affinity.isReachableBound(volume, node);
   if (typeof isReachable === 'string') return failed(isReachable);
-  if (!isReachable) return failed(`node ${node.name} cannot reach persistentvolume "${volume.name}" of "${key}"`);
+  if (!isReachable) return failed(`the chosen node cannot reach persistentvolume "${volume.name}" of "${key}"`);
   return claim.isBound ? 'bound' : waiting(`persistentvolumeclaim "${key}" is not bound yet`);
 }
 

@@ -57,7 +57,7 @@ describe('a bind by an extender', () => {
   it.each([
     ['success', ['u@a'], 'bound'],
     ['success', ['u', 'u', 'u@a'], 'bound'],
-    ['success', ['u'], 'it reported success, but the pod is not bound to node a'],
+    ['success', ['u'], 'it reported success, but the pod is not bound to the chosen node'],
     ['success', ['u@b'], 'pod team/x is already bound to node b'],
     ['success', ['other@a'], 'pod team/x was deleted and recreated'],
     ['failure', ['u'], 'no device'],

@@ -48,7 +48,7 @@ export class ExtenderBinding {
       // While the outcome is unknown, the capacity stays assumed.
       if (isBound === false && failure !== undefined) throw failure.error;
       if (isBound === false && look >= looks)
-        throw new Error(`it reported success, but the pod is not bound to node ${binding.nodeName}`);
+        throw new Error(`it reported success, but the pod is not bound to the chosen node`);
       await wait(this.#options.clock, Math.min(lookMs * 2 ** look, maxDelayMs), signal);
     }
   }

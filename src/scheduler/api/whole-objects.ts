@@ -56,7 +56,7 @@ export class WholeObjects {
   /** Throws if `keepNode` was not called for the node. */
   node(node: Node): string {
     const text = this.#nodes.get(node);
-    if (text === undefined) throw new Error(`the JSON of node ${node.name} was not kept`);
+    if (text === undefined) throw new Error('the JSON of a node was not kept');
     return text;
   }
 }

@@ -1,3 +1,4 @@
+import { parseGroupKey } from '../../api/group-key.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
@@ -160,7 +161,7 @@ export class Turns {
   }
 
   /**
-   * Returns what the verdict of a rejected entity says if only reserved capacity of entities ahead of it keeps it from starting; undefined if it
+   * Returns what the verdict of a rejected entity in a namespace says if only reserved capacity of entities ahead of it keeps it from starting; undefined if it
    * would not fit otherwise either.
    */
   *waitsForTurn(
@@ -169,13 +170,13 @@ export class Turns {
     { rejection }: Diagnosis,
     nodeSubsetOf: NodeSubsetOf | undefined,
     budget: WorkBudget,
-  ): Yielding<string | undefined> {
+  ): Yielding<((namespace: string) => string) | undefined> {
     if (rejection.kind !== 'nodes') return undefined;
     const isReserved = rejection.rejections.some(({ status }) =>
       status.details.some(({ code }) => code === 'ReservedForOther'),
     );
     if (!isReserved) return undefined;
-    const { cluster, clock, dryRuns } = this.#options.intake;
+    const { cluster, dryRuns } = this.#options.intake;
     const { fits, plan } = yield* dryRuns.steps(
       profile,
       schedulingEntity,
@@ -188,11 +189,21 @@ export class Turns {
     for (const { nodeName } of plan) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const turn = this.#turnOfPlan(reservation.plan);
-        if (turn !== undefined && turn.name !== own) return waitsBehind(turn.name, turn.future, clock.now());
+        if (turn !== undefined && turn.name !== own) return this.#waitsBehind(turn);
       }
     }
     const other = [...this.#turns.values()].find(({ name }) => name !== own);
-    return other && waitsBehind(other.name, other.future, clock.now());
+    return other && this.#waitsBehind(other);
+  }
+
+  #waitsBehind({ key, name, future }: Turn): (namespace: string) => string {
+    const now = this.#options.intake.clock.now();
+    const stranger = key.startsWith('gang/') ? 'a group of another namespace' : 'a pod of another namespace';
+    return (namespace) => {
+      // The key of a pod has the form of the key of a group.
+      const isOwn = parseGroupKey(name).namespace === namespace;
+      return waitsBehind(isOwn ? name : stranger, future, now);
+    };
   }
 
   /**

@@ -225,7 +225,7 @@ describe('BindingCycle', () => {
     binding.start(plan());
     await binding.idle();
     expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
-    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: node a rejected' }]);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: a node rejected' }]);
   });
 });
 

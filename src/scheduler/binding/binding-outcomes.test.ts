@@ -78,7 +78,7 @@ describe('a member that cannot be bound', () => {
     ]);
     expect(core.harness.cluster.assumedCount).toBe(2);
     expect(core.harness.cluster.node('a')!.free(0)).toBe(1000);
-    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a rejected it.']);
+    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: a node rejected it.']);
     // The capacity is reserved, even from a pod with higher priority.
     expect(await core.attempt()).toBe('rejected');
     expect(core.states()['pod/important']).toBe('unschedulable');

@@ -28,8 +28,8 @@ export function stillHolds(
   if (known.deleting) return rejected(`pod ${pod.key} is being deleted`);
   if (known.podGroupKey !== pod.podGroupKey) return rejected(`pod ${pod.key} has left its PodGroup`);
   const node = cluster.node(nodeName);
-  if (node?.pods.has(pod.uid) !== true) return rejected(`node ${nodeName} is gone`);
-  if (node.isLost && isLostTo(pod, node.node)) return rejected(`node ${nodeName} is not ready`);
+  if (node?.pods.has(pod.uid) !== true) return rejected('the chosen node is gone');
+  if (node.isLost && isLostTo(pod, node.node)) return rejected('the chosen node is not ready');
   const key = known.podGroupKey;
   if (key === undefined || profile.gangPolicy === undefined) return undefined;
   // Also hides an unfinished plan of the gang.

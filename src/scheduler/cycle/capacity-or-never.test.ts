@@ -297,7 +297,7 @@ describe('the end of a search without a proof', () => {
         waitsFor: 'unknown',
         message:
           'PodGroup default/red cannot start: 2 of 3 members would fit; red-2 would not: ' +
-          '0/1 nodes are available: 1 Insufficient cpu. The search ended after 1234 placements.',
+          '0/1 nodes are available: 1 Insufficient cpu. It needs at least 1 more cpu; 2 free, 2 in total. The search ended after 1234 placements.',
         cause: 'Insufficient cpu. The search ended after # placements.',
       },
     });

@@ -11,6 +11,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import { describeShortage } from '../../framework/capacity-shortage.ts';
 import { describeCause, failureIn, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { namespaceOf } from '../../framework/names-for-users.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -305,7 +306,11 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const willFit = waitsForVictims(preemption);
-    const { waitsFor, note: waitNote }: WaitCause = willFit
+    const {
+      waitsFor,
+      note: sharedNote,
+      noteFor,
+    }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf }, budget);
     const mayHaveTurn = !willFit && turns?.mayHaveTurn(entity.key, waitsFor) === true;
@@ -316,6 +321,7 @@ export class SchedulingCycle {
     const future = mayHaveTurn ? (predicted === undefined ? turns.of(entity.key) : predicted.turn)?.future : undefined;
     const isBehind = waitsFor === 'turn' && future === undefined;
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
+      const waitNote = noteFor?.(namespaceOf(of)) ?? sharedNote;
       const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
       if (future !== undefined) counted.push(reservedFor(future, this.#options.clock.now()));
       // An entity that waits for its turn needs no victims.

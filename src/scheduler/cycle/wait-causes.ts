@@ -57,8 +57,8 @@ export class WaitCauses {
     if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
     const { extenders, rejections, turns } = this.#options;
     if (turns?.hasAny === true) {
-      const note = yield* turns.waitsForTurn(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
-      if (note !== undefined) return { waitsFor: 'turn', note };
+      const noteFor = yield* turns.waitsForTurn(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
+      if (noteFor !== undefined) return { waitsFor: 'turn', noteFor };
     }
     const feasibility = plan.never
       ? 'never'

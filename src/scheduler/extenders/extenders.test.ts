@@ -98,7 +98,9 @@ describe('an extender that filters', () => {
     await core.attempt();
     outside
       .next()
-      .leave([], { failed: new Map([...'abcdefghij'].map((name) => [name, `${name} ${'is full\n'.repeat(200)}`])) });
+      .leave([], {
+        failed: new Map([...'abcdefghij'].map((name) => [name, `${name.charCodeAt(0)} ${'is full\n'.repeat(200)}`])),
+      });
     await core.settle();
     await core.attempt();
     expect(core.harness.verdicts[0]).toContain('5 extender outside: other reasons');

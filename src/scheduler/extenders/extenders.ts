@@ -7,6 +7,7 @@ import type { Pod } from '../../api/pod.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Extender, ExtenderFilterResult, WholePod } from '../../framework/extender.ts';
+import { withoutNodeNames } from '../../framework/names-for-users.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -66,6 +67,7 @@ export class Extenders {
   readonly #all: readonly Extender[];
   /** extender -> names of the resources that make it responsible for a pod; undefined: it handles all pods */
   readonly #managed = new Map<Extender, ReadonlySet<string> | undefined>();
+  readonly #isNode = (name: string): boolean => this.#options.cluster.node(name) !== undefined;
 
   constructor(options: ExtendersOptions) {
     this.#options = options;
@@ -177,7 +179,7 @@ export class Extenders {
         return true;
       } catch (error) {
         if (error instanceof WithdrawnError) return new Status('Unschedulable', error.message, extender.name, error);
-        if (!extender.isIgnorable || signal.aborted) return failed(extender, 'bind', error);
+        if (!extender.isIgnorable || signal.aborted) return this.#failed(extender, 'bind', error);
         this.#logSkipped(extender, 'bind', pod, error);
       }
     }
@@ -194,7 +196,7 @@ export class Extenders {
       if (extender.filter === undefined || left.length === 0) continue;
       const result = await this.#filter(extender, pod, wholePod, left, signal);
       if (result === undefined) continue;
-      const reasons = new Reasons(extender);
+      const reasons = new Reasons(extender, this.#isNode);
       for (const { name } of left) if (!result.passed.has(name)) rejected.set(name, reasons.of(name, result));
       left = left.filter(({ name }) => result.passed.has(name));
     }
@@ -240,7 +242,7 @@ export class Extenders {
       return await extender.filter!(wholePod, nodes, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!extender.isIgnorable) throw new ExtenderFailure(failed(extender, 'filter', error));
+      if (!extender.isIgnorable) throw new ExtenderFailure(this.#failed(extender, 'filter', error));
       this.#logSkipped(extender, 'filter', pod, error);
       return undefined;
     }
@@ -299,23 +301,30 @@ export class Extenders {
     const signature = whole === undefined ? pod.uid : [whole];
     return JSON.stringify([signature, pod.namespace, pod.podGroupKey, pod.priority, labels]);
   }
+
+  #failed({ name }: Extender, verb: string, error: unknown): Status {
+    const text = withoutNodeNames(messageOf(error), this.#isNode);
+    return new Status('Error', `extender ${name} failed in ${verb}: ${text}`, name, error);
+  }
 }
 
 /** An extender's reasons as statuses, few enough for a verdict. */
 class Reasons {
   readonly #extender: Extender;
+  readonly #isNode: (name: string) => boolean;
   /** code and reason -> status */
   readonly #statuses = new Map<string, Status>();
 
-  constructor(extender: Extender) {
+  constructor(extender: Extender, isNode: (name: string) => boolean) {
     this.#extender = extender;
+    this.#isNode = isNode;
   }
 
   of(nodeName: string, { failed: resolvable, unresolvable }: ExtenderFilterResult): Status {
     const unresolvableReason = unresolvable.get(nodeName);
     const code = unresolvableReason === undefined ? 'Unschedulable' : 'UnschedulableAndUnresolvable';
     const reason = unresolvableReason ?? resolvable.get(nodeName) ?? '';
-    const text = redactedText(reason.replace(/\s+/g, ' ').trim(), maxReasonLength);
+    const text = redactedText(withoutNodeNames(reason, this.#isNode).replace(/\s+/g, ' ').trim(), maxReasonLength);
     return this.#status(code, text === '' ? 'gave no reason' : text);
   }
 
@@ -329,8 +338,4 @@ class Reasons {
     this.#statuses.set(key, status);
     return status;
   }
-}
-
-function failed({ name }: Extender, verb: string, error: unknown): Status {
-  return new Status('Error', `extender ${name} failed in ${verb}: ${messageOf(error)}`, name, error);
 }

@@ -6,6 +6,7 @@ import { partition } from '../../base/partition.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { namespaceOf } from '../../framework/names-for-users.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -66,6 +67,8 @@ export interface PreemptionEnd {
   readonly stuck?: readonly Pod[];
 }
 
+/** Maximum number of pods to name in a log line. */
+const loggedPods = 10;
 /** How long the capacity stays reserved for an entity that is being bound when its time is over. */
 const bindingMs = 60_000;
 
@@ -163,7 +166,7 @@ export class OngoingPreemptions {
     const units = this.victims.unite(toEvict, {
       schedulerName,
       keepsBudgets: limits.keepsBudgets,
-      beneficiary: markedFor(schedulingEntity),
+      beneficiary: (namespace) => markedFor(schedulingEntity, namespace),
       observer: {
         evicted: (pod, unit) => this.#evicted(ongoing, pod, unit),
         failed: (error) => {
@@ -188,7 +191,7 @@ export class OngoingPreemptions {
     for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
     for (const uid of ongoing.victimUids) this.#awaited.add(uid, ongoing);
     this.#deadlines.set(ongoing, deadline.monotonic, undefined);
-    this.displace(nominations, ongoing.key, beneficiaryOf(schedulingEntity, priority));
+    this.displace(nominations, ongoing.key, (namespace) => beneficiaryOf(schedulingEntity, priority, namespace));
     return ongoing;
   }
 
@@ -199,8 +202,8 @@ export class OngoingPreemptions {
     await this.#requests.send(ongoing);
   }
 
-  /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
-  displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
+  /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. `by`: returns who displaces them, for a namespace. */
+  displace(assignments: readonly Nomination[], ownKey: EntityKey, by: (namespace: string) => string): void {
     const { cluster } = this.#options.intake;
     if (this.#ongoing.size === Number(this.#ongoing.has(ownKey))) return;
     const hit = new Set<OngoingPreemption>();
@@ -215,7 +218,8 @@ export class OngoingPreemptions {
       // The end of another one may have ended it.
       if (ongoing.state.kind === 'ended' || ongoing.isBeingBound) continue;
       if (this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;
-      this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
+      const note = `displaced by ${by(namespaceOf(ongoing.schedulingEntity))}`;
+      this.end(ongoing, { outcome: 'displaced', note });
     }
   }
 
@@ -338,7 +342,7 @@ export class OngoingPreemptions {
       const ongoing = this.#byMember.get(owner.uid);
       if (plan === undefined || ongoing?.plan !== plan || ongoing.state.kind === 'ended') continue;
       if (isUsableFor(owner, cluster.node(name))) continue;
-      this.end(ongoing, { outcome: 'abandoned', note: `node ${name} is gone or takes no pods` });
+      this.end(ongoing, { outcome: 'abandoned', note: 'one of its nodes is gone or takes no pods' });
     }
   }
 
@@ -410,7 +414,15 @@ export class OngoingPreemptions {
     }
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
-    const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
+    const note =
+      stuck.length > 0
+        ? gaveUpOn(stuck, waitedMs, namespaceOf(ongoing.schedulingEntity))
+        : `gave up after ${Math.round(waitedMs / 1000)} s`;
+    const waitingFor = stuck.slice(0, loggedPods).map(({ key, nodeName }) => `${key} on ${nodeName}`);
+    this.#options.logger.info('the victims of a preemption did not terminate in time', {
+      entity: ongoing.key,
+      waitingFor,
+    });
     // A budget may allow the eviction next time.
     const avoided = stuck.filter(({ deleting }) => deleting);
     // Without pods to evict, nothing is in vain if it is tried again at once.

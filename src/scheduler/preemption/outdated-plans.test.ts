@@ -103,7 +103,7 @@ it('a gang of mixed priorities takes no capacity that is reserved with more than
   expect(story.reserved).toEqual({ holder: 'a' });
   expect(story.sent).toEqual(['mark old-a', 'delete old-a']);
   expect(story.verdictOn('mixed-0')).toContain(
-    'No pod is preempted: capacity on node a is reserved for default/holder, and other members have a lower priority than default/mixed-1.',
+    'No pod is preempted: capacity on a nominated node is reserved for pod default/holder, and other members have a lower priority than default/mixed-1.',
   );
 });
 

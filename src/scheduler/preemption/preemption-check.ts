@@ -5,12 +5,14 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { goSingly, isQuorum, mayRunWith } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
+import { nameFor, namespaceOf } from '../../framework/names-for-users.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
+import { podFor } from './preemption-texts.ts';
 import type { PlanFitOptions } from './plan-fit.ts';
 
 export interface PreemptionCheckOptions {
@@ -47,17 +49,20 @@ export class PreemptionCheck {
     { nominations, victims, awaited }: Proposal,
     budget: WorkBudget,
   ): Yielding<string | undefined> {
+    const namespace = namespaceOf(schedulingEntity);
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
     const known = new Set(members.map(({ uid }) => uid));
     const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
-    if (stranger !== undefined) return `${stranger.pod.key} is nominated but is not part of this attempt`;
+    if (stranger !== undefined)
+      return `${podFor(namespace, stranger.pod)} is nominated but is not part of this attempt`;
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const lowest = Math.min(...members.map(({ priority }) => priority));
     const { dryRuns, turnsIgnoredBy } = this.#options;
     const ignoresBackfillOf = turnsIgnoredBy(entityKeyOf(schedulingEntity));
     const problem =
-      this.#problemWith(schedulingEntity, lowest, victims) ?? this.#takenFrom(nominations, lowest, ignoresBackfillOf);
+      this.#problemWith(schedulingEntity, lowest, victims) ??
+      this.#takenFrom(schedulingEntity, nominations, lowest, ignoresBackfillOf);
     if (problem !== undefined) return problem;
     const options = { without: [...victims, ...awaited], ignoresBackfillOf };
     const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, options, budget);
@@ -66,21 +71,24 @@ export class PreemptionCheck {
 
   #problemWith(schedulingEntity: SchedulingEntity, lowest: number, victims: readonly Pod[]): string | undefined {
     const { cluster, isStuck, promisedTo } = this.#options;
+    const namespace = namespaceOf(schedulingEntity);
     for (const victim of victims) {
+      const name = victimFor(namespace, victim);
       const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
-      if (isOwn && !isTerminating) return `victim ${victim.key} belongs to the group itself`;
-      if (cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
-      if (isStuck(victim)) return `victim ${victim.key} did not terminate in time before`;
+      if (isOwn && !isTerminating) return `${name} belongs to the group itself`;
+      if (cluster.nodeOf(victim) === undefined) return `${name} is not bound`;
+      if (isStuck(victim)) return `${name} did not terminate in time before`;
       // A pod that terminates anyway is only awaited.
       if (isTerminating) continue;
-      if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
+      if (victim.priority >= lowest) return `the priority of ${name} is not lower`;
       const promised = promisedTo(victim.uid);
-      if (promised !== undefined && promised >= lowest)
-        return `victim ${victim.key} already makes way for another entity`;
+      if (promised !== undefined && promised >= lowest) return `${name} already makes way for another entity`;
     }
     const broken = this.#brokenGroup(victims);
-    return broken && `PodGroup ${broken.key} would keep fewer members than its minMember: evict all of them or none`;
+    if (broken === undefined) return undefined;
+    const group = nameFor(namespace, { kind: 'gang', gang: broken }).replace(/^gang/, 'PodGroup');
+    return `${group} would keep fewer members than its minMember: evict all of them or none`;
   }
 
   /**
@@ -88,6 +96,7 @@ export class PreemptionCheck {
    * than that, because both would then rely on it. Returns for whom it is reserved.
    */
   #takenFrom(
+    schedulingEntity: SchedulingEntity,
     nominations: readonly Nomination[],
     lowest: number,
     isIgnored: ((uid: string) => boolean) | undefined,
@@ -100,7 +109,8 @@ export class PreemptionCheck {
         if (reservation.plan === undefined || mustRespect(pod, reservation)) continue;
         if (isIgnored?.(reservation.owner.uid) === true) continue;
         if (!mustRespect({ ...pod, priority: lowest }, reservation)) continue;
-        return `capacity on node ${nodeName} is reserved for ${reservation.owner.key}, and other members have a lower priority than ${pod.key}`;
+        const owner = podFor(namespaceOf(schedulingEntity), reservation.owner);
+        return `capacity on a nominated node is reserved for ${owner}, and other members have a lower priority than ${pod.key}`;
       }
     }
     return undefined;
@@ -135,4 +145,8 @@ export class PreemptionCheck {
     }
     return undefined;
   }
+}
+
+function victimFor(namespace: string, victim: Pod): string {
+  return victim.namespace === namespace ? `victim ${victim.key}` : 'a victim of another namespace';
 }

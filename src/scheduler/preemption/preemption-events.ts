@@ -1,9 +1,10 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import { namespaceOf } from '../../framework/names-for-users.ts';
 import type { EventSink } from '../ports.ts';
 import { groupPreempted, ofPreemptor, preempted } from '../verdicts/events.ts';
 import type { OngoingPreemption, PreemptionResult } from './ongoing-preemption.ts';
-import { beneficiaryOf, timeOf } from './preemption-texts.ts';
+import { beneficiaryOf, timeOf, uidOf } from './preemption-texts.ts';
 import type { VictimUnit } from './victim-unit.ts';
 
 /** The Events of preemptions, on both sides. */
@@ -34,16 +35,17 @@ export class PreemptionEvents {
   /** The pod will be deleted. */
   evicted({ schedulingEntity, plan }: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
     const isGang = schedulingEntity.kind === 'gang';
-    const { key, uid } = isGang ? { key: schedulingEntity.gang.key, uid: schedulingEntity.gang.spec?.uid } : plan.owner;
+    const { key } = isGang ? schedulingEntity.gang : schedulingEntity.pod;
+    const name = namespaceOf(schedulingEntity) === pod.namespace ? key : 'of another namespace';
     const of = unit.gangKey !== undefined ? 'whole group' : pod.podGroupKey === undefined ? 'pod' : 'surplus member';
-    const by = `${isGang ? 'podgroup' : 'pod'} ${uid}`;
-    const note = `Preempted by ${by} on node ${pod.nodeName} (${key}, priority ${plan.priority}; ${of})`;
+    const by = `${isGang ? 'podgroup' : 'pod'} ${uidOf(schedulingEntity)}`;
+    const note = `Preempted by ${by} on node ${pod.nodeName} (${name}, priority ${plan.priority}; ${of})`;
     this.#events.record(preempted(pod, note));
     if (unit.gangKey === undefined || this.#reported.has(unit)) return;
     this.#reported.add(unit);
     const gang = this.#cluster.gang(unit.gangKey);
     const nodes = new Set(unit.pods.map(({ nodeName }) => nodeName)).size;
-    const whole = `Preempted by ${beneficiaryOf(schedulingEntity, plan.priority)} on ${counted(nodes, 'node')}`;
+    const whole = `Preempted by ${beneficiaryOf(schedulingEntity, plan.priority, pod.namespace)} on ${counted(nodes, 'node')}`;
     const ofGroup = gang && groupPreempted(gang, pod, whole);
     if (ofGroup !== undefined) this.#events.record(ofGroup);
   }

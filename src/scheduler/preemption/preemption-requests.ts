@@ -54,9 +54,10 @@ export class PreemptionRequests {
 
   async #recall({ schedulingEntity, plan, recalledUids }: OngoingPreemption): Promise<void> {
     const { intake, plans, recalled } = this.#options;
-    const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority)} before it was bound`;
     await Promise.all(
       recalledUids.map(async (uid) => {
+        const namespace = intake.cluster.pod(uid)?.namespace ?? '';
+        const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority, namespace)} before it was bound`;
         await plans.recall(uid, why);
         intake.gate.run(() => {
           if (!intake.cluster.isAssumed(uid)) recalled(uid);

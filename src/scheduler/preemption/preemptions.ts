@@ -4,6 +4,7 @@ import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import { isRuledOut } from '../../framework/event-hints.ts';
+import { namespaceOf } from '../../framework/names-for-users.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import { PluginFailure } from '../../framework/profile.ts';
 import type { PostFilterAnswer, Profile } from '../../framework/profile.ts';
@@ -84,6 +85,8 @@ interface Proposed {
   readonly isDelayed?: boolean;
 }
 
+/** Maximum number of pods to name in a log line. */
+const loggedPods = 10;
 const none: ReadonlySet<string> = new Set();
 /** A result that preempts nothing, for one entity. */
 const nothing = { nominations: [], victims: [], awaited: [], isShared: false } as const;
@@ -209,7 +212,7 @@ export class Preemptions {
     try {
       const { outcome, protectedUntil, ...found } = yield* this.#options.victimSearch.steps(request, budget);
       this.#protectionEnds.note(protectedUntil);
-      const message = policy.describe(outcome, schedulingEntity.kind);
+      const message = policy.describe(outcome, schedulingEntity.kind, namespaceOf(schedulingEntity));
       return { ...found, plugin, message, unschedulablePlugins: [plugin, ...found.unschedulablePlugins] };
     } catch (error) {
       if (error instanceof PluginFailure) return error.status;
@@ -234,7 +237,11 @@ export class Preemptions {
       return { ...proposal, message: whole, proposal: message, isShared: false, unschedulablePlugins };
     }
     const entity = nameOf(schedulingEntity);
-    this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
+    this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', {
+      ...{ entity, problem },
+      victims: victims.slice(0, loggedPods).map((pod) => pod.key),
+      nominations: nominations.slice(0, loggedPods).map(({ pod, nodeName }) => `${pod.key} on ${nodeName}`),
+    });
     // What it proposes may become valid, for example when another preemption ends.
     return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [plugin] };
   }
@@ -275,7 +282,7 @@ export class Preemptions {
       if (!isAsPlanned || !own.isFreed) this.#ongoing.end(own, { outcome: 'elsewhere' });
     }
     const priority = Math.min(...assignments.map(({ pod }) => pod.priority));
-    this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
+    this.#ongoing.displace(assignments, key, (namespace) => beneficiaryOf(schedulingEntity, priority, namespace));
   }
 
   /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. Undefined: it waits for none. */
@@ -320,7 +327,7 @@ export class Preemptions {
       if (avoided !== undefined) {
         this.#ongoing.end(ongoing, {
           outcome: 'abandoned',
-          note: `node ${avoided.nodeName} rejects ${avoided.pod.name}`,
+          note: `a node rejects ${avoided.pod.name}`,
         });
       } else if (!ongoing.isAlone || this.#ongoing.waitsForOthers(ongoing)) {
         ongoing.mayFitEarlier = true;

@@ -30,8 +30,8 @@ export interface VictimUnitOptions {
   readonly gangKey: string | undefined;
   /** Name of the scheduler, for the marks. */
   readonly schedulerName: string;
-  /** For whom the pods make way: `a higher priority pod (default/x)`. */
-  readonly beneficiary: string;
+  /** Returns for whom the pods make way, for a text in their namespace: `a higher priority pod (default/x)`. */
+  readonly beneficiary: (namespace: string) => string;
   /** True: the pods are evicted through the Eviction API, within their disruption budgets. */
   readonly keepsBudgets: boolean;
   /** Returns whether the rest of another group goes first, once a disruption budget allows it. */
@@ -238,7 +238,7 @@ export class VictimUnit {
     let requests = 0;
     const send = async (): Promise<Error | undefined> => {
       try {
-        const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
+        const message = `${schedulerName}: preempting to accommodate ${beneficiary(victim.pod.namespace)}`;
         const terms = this.#terms(() => {
           if (!this.#isPresent(uid)) throw new WithdrawnError('the pod is gone');
           requests++;

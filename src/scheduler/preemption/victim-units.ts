@@ -185,7 +185,7 @@ export class VictimUnits {
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
       const { schedulerName } = preemptionMark!;
       const { keepsBudgets } = preemptionLimitsOf(profiles.named(schedulerName)!);
-      return { schedulerName, keepsBudgets, beneficiary: 'a higher priority pod', observer: noObserver };
+      return { schedulerName, keepsBudgets, beneficiary: () => 'a higher priority pod', observer: noObserver };
     };
     const stray = ours.filter(({ deleting, podGroupKey }) => !deleting && !broken.has(podGroupKey ?? ''));
     return [

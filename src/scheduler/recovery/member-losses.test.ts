@@ -430,7 +430,7 @@ describe('a node that is gone or not ready', () => {
     await attemptAll(core);
     const { binding } = core.binds[0]!;
     core.node({ name: 'b', cpu: 2, taints: ['node.kubernetes.io/not-ready:NoSchedule'] });
-    expect(() => binding.mayBeSent!()).toThrow('node b is not ready');
+    expect(() => binding.mayBeSent!()).toThrow('the chosen node is not ready');
   });
 
   it('changes nothing for a running gang: Kubernetes decides when its members are lost', async () => {

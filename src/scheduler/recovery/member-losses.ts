@@ -382,7 +382,7 @@ export class MemberLosses {
     const kept =
       reservedOn === undefined
         ? ''
-        : `; ${reservedOn === nodeName ? 'its capacity there' : `capacity on node ${reservedOn}`} is reserved for its replacement for up to ${seconds} s`;
+        : `; ${reservedOn === nodeName ? 'its capacity there' : 'capacity on another node'} is reserved for its replacement for up to ${seconds} s`;
     const note = `${what}: ${gang.missing} of ${gang.spec!.minMember} required members ${gang.missing === 1 ? 'is' : 'are'} missing${kept}`;
     const level = wasDeleted(pod) ? 'info' : 'warn';
     logger[level]('a group lost a member', { podGroup: gang.key, pod: pod.name, node: nodeName, reservedOn });

@@ -126,7 +126,7 @@ export class ReleaseChecker implements Checker {
       }
     }
     if (of === 'mark') {
-      const mark = readMark(call);
+      const mark = readMark(call, this.#evidence.record);
       if (mark.isTrue && mark.for !== undefined)
         this.#notNominated.set(`${process.name} ${mark.for}`, this.#evidence.now());
     }

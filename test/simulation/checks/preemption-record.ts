@@ -62,12 +62,22 @@ export interface MarkText {
   readonly isTrue: boolean;
 }
 
-/** Returns what a call of the class `mark` says. */
-export function readMark(call: Call): MarkText {
+/** Returns what a call of the class `mark` says. A mark in another namespace has the uid of the beneficiary instead of its key. */
+export function readMark(call: Call, record: StoreRecord): MarkText {
   const { metadata, status } = JSON.parse(String(call.request.body));
   const [condition] = status.conditions;
-  const [, kind, key] = /higher priority (pod|podgroup)(?: \((.*)\))?$/.exec(condition.message) ?? [];
+  const [, kind, name] = markPattern.exec(condition.message) ?? [];
+  const uid = name?.startsWith('uid ') === true ? name.slice('uid '.length) : undefined;
+  const key = uid === undefined ? name : keyOf(uid, record);
   return { for: key, isGang: kind === 'podgroup', uid: metadata.uid, isTrue: condition.status === 'True' };
+}
+
+const markPattern = /higher priority (pod|podgroup)(?: of another namespace)?(?: \((.*)\))?$/;
+
+/** Returns the key of a pod or group as the scheduler shows it. */
+function keyOf(uid: string, { changes }: StoreRecord): string | undefined {
+  const found = changes.find((change) => change.uid === uid);
+  return found?.resource === 'podgroups.scheduling.k8s.io' ? `scheduling.k8s.io/${found.key}` : found?.key;
 }
 
 type PreemptionEvidence = Pick<Evidence, 'record' | 'started' | 'isStartMissed'>;
@@ -209,7 +219,7 @@ export class PreemptionRecord {
   /** A mark was sent. Returns its plan, and whether it is the first of it; undefined: it begins no plan. */
   marked(call: Call): { readonly plan: PreemptionPlan; readonly isFirst: boolean } | undefined {
     const { process } = call;
-    const text = readMark(call);
+    const text = readMark(call, this.#record);
     if (text.isTrue) this.#evictions.set(`${process.name} ${text.uid}`, call);
     else {
       this.#evictions.delete(`${process.name} ${text.uid}`);

@@ -184,7 +184,7 @@ export class PreemptionChecker implements Checker {
   #marks(call: Call): void {
     const { now } = this.#evidence;
     const { process } = call;
-    const text = readMark(call);
+    const text = readMark(call, this.#evidence.record);
     this.#callsOn(process, text.uid).push(call);
     const earlier = this.#plans.planOf(process, text.uid);
     const marked = this.#plans.marked(call);

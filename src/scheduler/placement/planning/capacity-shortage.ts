@@ -7,7 +7,7 @@ import type { ReservedNode } from '../../../cluster/node-reservations.ts';
 import { isShortInTotal } from '../../../framework/capacity-shortage.ts';
 import type { CapacityShortage } from '../../../framework/capacity-shortage.ts';
 import type { NodesRejection } from '../../../framework/diagnosis.ts';
-import { CapacityOnly } from '../cache/capacity-only.ts';
+import type { CapacityOnly } from '../cache/capacity-only.ts';
 import type { NodeAssignment } from './plan.ts';
 
 /** Pods that must still be placed, and what is placed already. */

@@ -60,7 +60,7 @@ describe('the node check of an assumed pod', () => {
     harness.node({ name: 'a', cpu: 2, taints: ['only=others:NoSchedule'] });
     expect(check(harness, assignment!)).toMatch(/untolerated taint/);
     harness.cluster.removeNode('a');
-    expect(problemOf(harness, assignment!)).toBe('node a is gone');
+    expect(problemOf(harness, assignment!)).toBe('the chosen node is gone');
   });
 
   it('runs no Filter on a node that has not changed since, even if other nodes have', () => {

@@ -89,7 +89,7 @@ export class NodeCheck {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
     const node = this.#cluster.node(nodeName);
-    return node?.pods.has(pod.uid) === true ? node : new Status('Unschedulable', `node ${nodeName} is gone`);
+    return node?.pods.has(pod.uid) === true ? node : new Status('Unschedulable', 'the chosen node is gone');
   }
 
   /** Runs the plugins that read other nodes. */
@@ -229,7 +229,7 @@ export class NodeCheck {
     transaction: Transaction,
   ): Status | undefined {
     const node = this.#cluster.node(nodeName);
-    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} not found`);
+    if (node === undefined) return new Status('Unschedulable', 'the chosen node was not found');
     const answer = profile.preFilter(state, pod);
     if (answer.status !== undefined) return answer.status;
     if (answer.nodeNames?.has(nodeName) === false) return notPreselected;
