@@ -34,21 +34,23 @@ export function isShortInTotal({ count, request, left }: CapacityShortage): bool
  *
  * - `It needs 24 more nvidia.com/gpu; 8 free, 40 in total.`
  * - `It needs at least 2 more cpu; 30 free, 40 in total.` if more may be needed: what is left on a node may be too little for a pod.
+ * - `It needs at least 3 more cpu; 3 free, at most 1 on one node, 12 in total.` if the pod requests 4 on one node.
  * - `It finds 12 cpu free, at most 3 on one node.`
  * - `The members that would fit leave 8 cpu free, at most 3 on one node.`
  */
 export function describeShortage(shortage: CapacityShortage): string {
   const { resource, count, request, total, free, left, largest, isPartial } = shortage;
   const amount = (value: number): string => formatAmount(resource, value);
-  const what = resource === 'pods' ? 'pod slots' : resource;
+  const what = (value: number): string => (resource !== 'pods' ? resource : value === 1 ? 'pod slot' : 'pod slots');
   if (!isShortInTotal(shortage)) {
     const finds = left === free ? `It finds ${amount(free)}` : `The members that would fit leave ${amount(left)}`;
-    return `${finds} ${what} free, at most ${amount(largest)} on one node.`;
+    return `${finds} ${what(left)} free, at most ${amount(largest)} on one node.`;
   }
   // No pod gets more than the largest remainder without an addition.
   const byTotal = count * request - left;
   const byNode = count * (request - largest);
   const atLeast = left === 0 && !isPartial ? '' : 'at least ';
-  const onOne = byNode > byTotal ? `, at most ${amount(largest)} on one node` : '';
-  return `It needs ${atLeast}${amount(Math.max(byTotal, byNode))} more ${what}; ${amount(free)} free${onOne}, ${amount(total)} in total.`;
+  const onOne = byNode > byTotal && left === free ? `, at most ${amount(largest)} on one node` : '';
+  const more = Math.max(byTotal, byNode);
+  return `It needs ${atLeast}${amount(more)} more ${what(more)}; ${amount(free)} free${onOne}, ${amount(total)} in total.`;
 }

@@ -24,4 +24,4 @@ export function withoutNodeNames(text: string, isNode: (name: string) => boolean
   return text.replaceAll(mayNameNode, (part, _noun, _quote, name: string) => (isNode(name) ? 'a node' : part));
 }
 
-const mayNameNode = /\b(node )?("?)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\2/g;
+const mayNameNode = /(?<![A-Za-z0-9.-])(node )?("?)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\2/g;
