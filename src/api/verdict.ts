@@ -46,6 +46,8 @@ export interface Verdict {
   readonly waitsFor: WaitsFor;
   /** The message without its counts. It stays the same while the cause stays the same. Absent: the message itself. */
   readonly cause?: string;
+  /** The resource of which too little is free, if the message says how much is missing. */
+  readonly shortOf?: string;
   /** Only while capacity is reserved for the entity. */
   readonly predictedStart?: PredictedStart;
 }

@@ -41,7 +41,7 @@ export function isShortInTotal({ count, request, left }: CapacityShortage): bool
 export function describeShortage(shortage: CapacityShortage): string {
   const { resource, count, request, total, free, left, largest, isPartial } = shortage;
   const amount = (value: number): string => formatAmount(resource, value);
-  const what = (value: number): string => (resource !== 'pods' ? resource : value === 1 ? 'pod slot' : 'pod slots');
+  const what = (value: number): string => nounOf(resource, value);
   if (!isShortInTotal(shortage)) {
     const finds = left === free ? `It finds ${amount(free)}` : `The members that would fit leave ${amount(left)}`;
     return `${finds} ${what(left)} free, at most ${amount(largest)} on one node.`;
@@ -53,4 +53,14 @@ export function describeShortage(shortage: CapacityShortage): string {
   const onOne = byNode > byTotal && left === free ? `, at most ${amount(largest)} on one node` : '';
   const more = Math.max(byTotal, byNode);
   return `It needs ${atLeast}${amount(more)} more ${what(more)}; ${amount(free)} free${onOne}, ${amount(total)} in total.`;
+}
+
+/** `It is first in line for cpu.` */
+export function describeFirstInLine({ resource }: CapacityShortage): string {
+  return `It is first in line for ${nounOf(resource, Infinity)}.`;
+}
+
+function nounOf(resource: string, amount: number): string {
+  if (resource !== 'pods') return resource;
+  return amount === 1 ? 'pod slot' : 'pod slots';
 }

@@ -50,6 +50,21 @@ describe('the queue order', () => {
     expect(fixture.pop()).toBe('other');
   });
 
+  it('can be listed with all entities that are not gated, and says how many are ahead of one', () => {
+    const fixture = new QueueFixture();
+    fixture.add('failed', { priority: 9 });
+    fixture.fail('failed', 'NodeWatcher');
+    fixture.clock.advance(1);
+    fixture.add('first');
+    fixture.clock.advance(1);
+    fixture.add('second');
+    fixture.gates.set('shut', shut);
+    fixture.add('shut', { priority: 99 });
+    const { queue } = fixture;
+    expect(queue.inOrder().map(nameOf)).toEqual(['failed', 'first', 'second']);
+    expect(queue.inOrder().map((entity) => queue.ahead(entity))).toEqual([0, 1, 2]);
+  });
+
   it('allows one entity in flight at a time', () => {
     const fixture = new QueueFixture();
     fixture.add('a');

@@ -246,6 +246,20 @@ export class SchedulingQueue {
     return this.#policy.compare(a.sortKey, b.sortKey) < 0;
   }
 
+  /** Returns all entities that are not gated, in the order of QueueSort. Sorts them, in O(n log n): for a user who asks. */
+  inOrder(): readonly QueuedEntity[] {
+    const ready = [...this.#entities.values()].filter(({ state }) => state.kind !== 'gated');
+    return ready.sort((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
+  }
+
+  /** Returns how many entities that are not gated rank before this one. Compares it with each, in O(n): for a user who asks. */
+  ahead(entity: QueuedEntity): number {
+    let count = 0;
+    for (const other of this.#entities.values())
+      if (other !== entity && other.state.kind !== 'gated' && this.goesFirst(other, entity)) count++;
+    return count;
+  }
+
   /** Number of entities that were rejected without an attempt, because they joined an equivalence class. */
   get joined(): number {
     return this.#joined;

@@ -163,9 +163,9 @@ describe('members of one equivalence class', () => {
     await drain(c);
     const messages = (): Set<string | undefined> =>
       new Set(Array.from({ length: 50 }, (_, i) => c.harness.core.verdictOf(`x${i}`)?.message));
-    expect(messages()).toEqual(
-      new Set(['0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total.']),
-    );
+    const message = '0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total.';
+    expect(messages()).toEqual(new Set([`${message} It is first in line for cpu.`, message]));
+    expect(c.harness.core.verdictOf('x0')?.message).toContain('first in line');
     const written = c.harness.written.length;
     c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
     c.removePod('filler');

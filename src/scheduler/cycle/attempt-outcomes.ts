@@ -3,6 +3,7 @@ import type { Verdict } from '../../api/verdict.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { CapacityLines } from '../../queue/capacity-lines.ts';
 import { ClassNotifications } from '../../queue/equivalence/class-notifications.ts';
 import type { ClassReport } from '../../queue/equivalence/equivalence-class.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
@@ -23,6 +24,7 @@ export interface AttemptOutcomesOptions {
   /** Absent: no profile reserves capacity until a predicted start. */
   readonly turns: Turns | undefined;
   readonly metricsSnapshot: Pick<QueueMetricsSnapshot, 'rejected'>;
+  readonly lines: Pick<CapacityLines, 'rejected'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
   readonly logger: Logger;
 }
@@ -49,7 +51,7 @@ export class AttemptOutcomes {
     result: Exclude<CycleResult, { kind: 'asking' }>,
     startedAt: number,
   ): void {
-    const { intake, binding, metricsSnapshot, preemptions, turns } = this.#options;
+    const { intake, binding, preemptions, turns } = this.#options;
     const { queue } = intake;
     switch (result.kind) {
       case 'settled':
@@ -75,7 +77,7 @@ export class AttemptOutcomes {
       case 'joined': {
         const { joined, pods } = result;
         const verdict = joined.report!.verdictFor(entity.schedulingEntity, pods);
-        metricsSnapshot.rejected(entity, verdict.waitsFor);
+        this.#waits(entity, verdict);
         queue.join(entity, joined);
         turns?.rejected(entity, profile, verdict.waitsFor, undefined);
         this.#reportVerdict(entity, { pods, verdict });
@@ -87,7 +89,7 @@ export class AttemptOutcomes {
         if (waitsForVictims(result.preemption)) turns?.left(entity.key);
         else turns?.rejected(entity, profile, result.verdict.waitsFor, result.predicted);
         if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
-        metricsSnapshot.rejected(entity, result.verdict.waitsFor);
+        this.#waits(entity, result.verdict);
         queue.failed(entity, { ...result.failure, awaited: preemptions.awaitedBy(entity.key) });
         this.#reportToClass(entity, result);
         this.#reportVerdict(entity, result);
@@ -97,6 +99,12 @@ export class AttemptOutcomes {
 
   stop(): void {
     this.#notifications.stop();
+  }
+
+  /** Records what the entity waits for, by its verdict. */
+  #waits(entity: QueuedEntity, { waitsFor, shortOf }: Verdict): void {
+    this.#options.metricsSnapshot.rejected(entity, waitsFor);
+    this.#options.lines.rejected(entity, waitsFor === 'capacity' ? shortOf : undefined);
   }
 
   #count(
@@ -133,7 +141,7 @@ export class AttemptOutcomes {
       // The next attempt reports the plugin failure.
       return;
     }
-    this.#options.metricsSnapshot.rejected(entity, verdict.waitsFor);
+    this.#waits(entity, verdict);
     this.#reportVerdict(entity, { pods: members, verdict });
   }
 

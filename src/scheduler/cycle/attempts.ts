@@ -3,6 +3,7 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { CapacityLines } from '../../queue/capacity-lines.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Extenders } from '../extenders/extenders.ts';
@@ -99,8 +100,12 @@ export class Attempts {
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;
+    const lines = new CapacityLines({
+      get: (key) => queue.get(key),
+      compare: (a, b) => profiles.compare(a, b),
+    });
     this.cycle = new SchedulingCycle({
-      ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
+      ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders, lines },
       rejections,
       waitCauses: new WaitCauses({ cluster, dryRuns, clock, rejections, extenders, turns }),
       noteOf: (gang) => recovery.noteOf(gang),
@@ -113,7 +118,9 @@ export class Attempts {
       isRunning: () => lifecycle.isRunning,
     });
     this.metricsSnapshot = metricsSnapshot;
-    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, turns, metricsSnapshot, metrics, logger });
+    this.#outcomes = new AttemptOutcomes({
+      ...{ intake, binding, preemptions, turns, lines, metricsSnapshot, metrics, logger },
+    });
     this.#extenders = extenders;
     this.#ready = () => {
       if (lifecycle.isRunning) onReady();

@@ -64,6 +64,7 @@ describe('an attempt for a group', () => {
         'PodGroup default/red cannot start: 2 of 3 members would fit; red-2 would not: ' +
         '0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 2 free, 2 in total. It would not fit even if all other pods were gone.',
       waitsFor: 'never',
+      shortOf: 'cpu',
       cause: 'Insufficient cpu. It would not fit even if all other pods were gone.',
     });
     expect(failure).toMatchObject({ error: false, unschedulablePlugins: new Set(['NodeResourcesFit']) });
@@ -153,8 +154,10 @@ describe('an attempt for a single pod', () => {
     expect(planned(attemptPod('x')).assignments[0]!.nodeName).toBe('a');
     expect(rejected(attemptPod('y')).verdict).toEqual({
       reason: 'Unschedulable',
-      message: '0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total.',
+      message:
+        '0/1 nodes are available: 1 Insufficient cpu. It needs 1 more cpu; 0 free, 1 in total. It is first in line for cpu.',
       waitsFor: 'capacity',
+      shortOf: 'cpu',
       cause: 'Insufficient cpu',
     });
   });

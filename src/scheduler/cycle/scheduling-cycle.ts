@@ -8,7 +8,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeShortage } from '../../framework/capacity-shortage.ts';
+import { describeFirstInLine, describeShortage } from '../../framework/capacity-shortage.ts';
 import { describeCause, failureIn, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { namespaceOf } from '../../framework/names-for-users.ts';
@@ -19,6 +19,7 @@ import { Status } from '../../framework/status.ts';
 import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
+import type { CapacityLines } from '../../queue/capacity-lines.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
@@ -79,6 +80,7 @@ export interface SchedulingCycleOptions {
   readonly keys: EquivalenceKeys;
   readonly rejections: Pick<NodeRejections, 'isEmpty' | 'avoidedBy' | 'barredFor' | 'barredNamespace'>;
   readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
+  readonly lines: Pick<CapacityLines, 'isFirst'>;
   /** Returns what to add to the verdict of this group. */
   readonly noteOf: (gang: GangView) => string | undefined;
   /** Absent: no extenders. */
@@ -320,6 +322,9 @@ export class SchedulingCycle {
         : undefined;
     const future = mayHaveTurn ? (predicted === undefined ? turns.of(entity.key) : predicted.turn)?.future : undefined;
     const isBehind = waitsFor === 'turn' && future === undefined;
+    const { shortage } = diagnosis;
+    const isFirst =
+      shortage !== undefined && waitsFor === 'capacity' && this.#options.lines.isFirst(entity, shortage.resource);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
       const waitNote = noteFor?.(namespaceOf(of)) ?? sharedNote;
       const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
@@ -329,14 +334,15 @@ export class SchedulingCycle {
       const notes: string[] = [];
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
-      const { shortage } = diagnosis;
       // It lacks nothing but its turn.
       const amounts = shortage === undefined || isBehind ? [] : [describeShortage(shortage)];
+      if (of === schedulingEntity && isFirst) amounts.push(describeFirstInLine(shortage));
       const rejection = describeRejection(of, { ...diagnosis, pod }, plan.placed, needed);
       return {
         reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
         message: [rejection, ...amounts, ...counted, ...notes].join(' '),
         waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
+        ...(amounts.length > 0 && { shortOf: shortage!.resource }),
         ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
         cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
       };

@@ -373,7 +373,7 @@ describe('no pod is evicted', () => {
     const withMessage = await redDoesNotFit(() => ({ message: 'Nothing can be preempted.' }));
     expect(withMessage.verdictOn('red-0')!.endsWith(' Nothing can be preempted.')).toBe(true);
     const withoutResult = await redDoesNotFit(() => undefined);
-    expect(withoutResult.verdictOn('red-0')!.endsWith(' in total.')).toBe(true);
+    expect(withoutResult.verdictOn('red-0')!.endsWith(' in total. It is first in line for cpu.')).toBe(true);
     for (const { core, calls, reserved } of [withMessage, withoutResult]) {
       core.removePod('victim-a');
       expect(await core.attempt()).toBe('rejected');
