@@ -1,7 +1,7 @@
 import { describeMislabeledWorkload } from '../../src/api/mislabeled-workload.ts';
 import type { Verdict } from '../../src/api/verdict.ts';
 import type { EventToRecord } from '../../src/client/event-recorder.ts';
-import { labelMissingEvent } from '../../src/controller/label-missing.ts';
+import { labelMissingEvent, membersAbsentEvent } from '../../src/controller/label-missing.ts';
 import * as events from '../../src/scheduler/verdicts/events.ts';
 import { defaultPlugins } from '../../src/plugins/registry.ts';
 import { CoreHarness } from '../../src/testkit/core-harness.ts';
@@ -128,6 +128,12 @@ export function eventRows(): readonly EventRow[] {
       ],
     ],
     podGroupDisagreement: [['The label and the annotation of the pod name different groups', disagreement]],
+    foreignGroupKey: [
+      [
+        'The pod names its group by a key of another gang scheduler, or by a misspelled one',
+        events.foreignGroupKey(pod, 'pod-group.scheduling.sigs.k8s.io'),
+      ],
+    ],
     invalidRuntime: [
       ['The annotation `tutti.dev/runtime` of the pod is not valid', events.invalidRuntime(pod, 'soon')],
     ],
@@ -136,6 +142,7 @@ export function eventRows(): readonly EventRow[] {
   const unlabeled = describeMislabeledWorkload({ kind: 'Job', name: 'train', group: 'train' });
   const ofController: readonly Sample[] = [
     ['Members are missing, because pods lack the label of the group', labelMissingEvent(group, unlabeled)],
+    ['No pod has named the group for 10 s', membersAbsentEvent(group)],
   ];
   return [...Object.values(samples), ofController].flatMap((made) =>
     made.map(([when, event]) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lookAlikesOf, podGroupLabel, podGroupNameOf } from './pod-group-membership.ts';
+import { keyOfOtherScheduler, lookAlikesOf, podGroupLabel, podGroupNameOf } from './pod-group-membership.ts';
 
 it('reads the group from the label or the annotation', () => {
   expect(podGroupNameOf({ [podGroupLabel]: 'red' }, undefined)).toEqual({ name: 'red' });
@@ -39,4 +39,16 @@ it('finds labels and annotations that may have been meant as the label', () => {
   expect(lookAlikesOf({ app: 'red', [podGroupLabel]: '' }, undefined)).toEqual([]);
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`pod-group-${index}`, 'red']));
   expect(lookAlikesOf(many, many)).toHaveLength(8);
+});
+
+it('finds a key by which another gang scheduler would find the group of a pod', () => {
+  expect(keyOfOtherScheduler({ app: 'red', 'pod-group.scheduling.sigs.k8s.io': 'red' }, undefined)).toBe(
+    'pod-group.scheduling.sigs.k8s.io',
+  );
+  expect(keyOfOtherScheduler(undefined, { 'scheduling.k8s.io/group-name': 'red' })).toBe(
+    'scheduling.k8s.io/group-name',
+  );
+  expect(keyOfOtherScheduler({ 'scheduling.x-k8s.io/podgroup': '' }, { 'kueue.x-k8s.io/pod-group-name': 'red' })).toBe(
+    undefined,
+  );
 });

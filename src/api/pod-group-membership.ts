@@ -82,7 +82,7 @@ export interface LookAlike {
 }
 
 /** Keys of other gang schedulers, and misspelled ones: `scheduling.k8s.io/pod-group`, `scheduling.x-k8s.io/podgroup`. */
-const lookAlikeKey = /pod[-_.]?group|^scheduling\.[^/]+\//i;
+const lookAlikeKey = /pod[-_.]?group|^scheduling\.[^/]+\/|\/group-name$/i;
 const noLookAlikes: readonly never[] = Object.freeze([]);
 const maxLookAlikes = 8;
 
@@ -102,6 +102,31 @@ export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAl
     }
   }
   return found ?? noLookAlikes;
+}
+
+/**
+ * Keys by which pods name a group of another gang scheduler, and common misspellings. Each is wrong for a pod that Tutti schedules, whatever its
+ * value. Sources: scheduler-plugins before `scheduling.x-k8s.io` (v0.18 with `/name`, later without), kube-batch and Volcano
+ * (`KubeGroupNameAnnotationKey`, `VolcanoGroupNameAnnotationKey`), and KAI (`PodGroupAnnotationForPod`). Kueue's `kueue.x-k8s.io/pod-group-name`
+ * is none: Kueue admits pods that Tutti then schedules.
+ */
+const keysOfOthers: readonly string[] = [
+  'pod-group.scheduling.sigs.k8s.io',
+  'pod-group.scheduling.sigs.k8s.io/name',
+  'scheduling.sigs.k8s.io/pod-group',
+  'scheduling.k8s.io/pod-group',
+  'scheduling.x-k8s.io/podgroup',
+  'scheduling.x-k8s.io/pod-group-name',
+  'scheduling.k8s.io/group-name',
+  'scheduling.volcano.sh/group-name',
+  'volcano.sh/group-name',
+  'pod-group-name',
+];
+
+/** Returns the first key of another gang scheduler, or misspelled one, of a pod without a group. */
+export function keyOfOtherScheduler(labels: Keyed, annotations: Keyed): string | undefined {
+  if (labels === undefined && annotations === undefined) return undefined;
+  return keysOfOthers.find((key) => (labels?.[key] ?? annotations?.[key] ?? '') !== '');
 }
 
 /**

@@ -2,7 +2,7 @@ import { invalidRuntimeOf, runtimeSecondsOf } from './declared-runtime.ts';
 import { toEpochSeconds } from './kubernetes-time.ts';
 import { neededFeatures } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
-import { podGroupMembershipOf } from './pod-group-membership.ts';
+import { keyOfOtherScheduler, podGroupMembershipOf } from './pod-group-membership.ts';
 import { isBeingResized, podRequests, requestParts } from './pod-requests.ts';
 import type { PodRequests } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
@@ -118,6 +118,7 @@ export class PodProjector {
       deletionCost: deletionCostOf(metadata.annotations),
       runtimeSeconds: runtimeSecondsOf(metadata.annotations),
       invalidRuntime: invalidRuntimeOf(metadata.annotations),
+      groupKeyOfOther: group === undefined ? keyOfOtherScheduler(metadata.labels, metadata.annotations) : undefined,
       deadlineSeconds: spec.activeDeadlineSeconds ?? 0,
       controller: controller && this.#referenceTo(controller),
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,

@@ -167,6 +167,8 @@ export interface Pod {
   readonly runtimeSeconds: number;
   /** Set if the annotation tutti.dev/runtime declares no run time: its value, cut. */
   readonly invalidRuntime: string | undefined;
+  /** Set if the pod has no group, but a key by which another gang scheduler would find one; see `keyOfOtherScheduler`. */
+  readonly groupKeyOfOther: string | undefined;
   /** spec.activeDeadlineSeconds: the kubelet ends the pod this long after its start; 0: none. */
   readonly deadlineSeconds: number;
   /** Pods with the same controller share one object. Without reservations, it has no name: only whether there is a controller counts. */

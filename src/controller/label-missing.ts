@@ -1,4 +1,4 @@
-import { describeLookAlike } from '../api/pod-group-membership.ts';
+import { describeLookAlike, podGroupLabel } from '../api/pod-group-membership.ts';
 import { podGroupResource } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
@@ -17,6 +17,17 @@ export function describeLookAlikes(pods: Iterable<MemberPod>, group: string): st
   if (first === undefined || lookAlike === undefined) return undefined;
   const which = first.controlledBy === undefined ? `such as ${first.name}` : `of ${first.controlledBy}`;
   return describeLookAlike(which, lookAlike);
+}
+
+/** Says that no pod names the group: a sentence without a period. */
+export function describeAbsentMembers({ namespace, name }: Pick<PodGroup, 'namespace' | 'name'>): string {
+  return `no pod in namespace ${namespace} has the label ${podGroupLabel}=${name}`;
+}
+
+/** No pod has named the group for some time. */
+export function membersAbsentEvent(group: Pick<PodGroup, 'namespace' | 'name' | 'uid'>): EventToRecord {
+  const note = `${describeAbsentMembers(group)}; the group starts when enough pods have it`;
+  return { ...labelMissingEvent(group, note), reason: 'WaitingForGang' };
 }
 
 /** The group lacks members, because pods that were meant to be members lack its label. */

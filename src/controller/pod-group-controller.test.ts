@@ -496,12 +496,46 @@ describe('pods that were meant to be members', () => {
     const available = '0 members are able to run, 2 are needed';
     expect(scheduledCondition(plane)).toMatchObject({
       reason: 'WaitingForGang',
-      message: `${available}: no pod in this namespace has the label scheduling.x-k8s.io/pod-group=group`,
+      message: `${available}: no pod in namespace default has the label scheduling.x-k8s.io/pod-group=group`,
     });
     expect(plane.events).toEqual([]);
     plane.set(memberPod({ uid: 'a', phase: 'Running', nodeName: 'a', plannedGroupUid: 'former' }));
     await plane.pass();
     expect(scheduledCondition(plane)?.message).toBe(available);
+  });
+
+  it('has an Event that says so if no pod names it for 10 s', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    await plane.pass();
+    plane.deliver();
+    await plane.pass(9_000);
+    expect(plane.events).toEqual([]);
+    await plane.pass(2_000);
+    expect(plane.events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'WaitingForGang',
+        regarding: { kind: 'PodGroup', name: 'group' },
+        note: 'no pod in namespace default has the label scheduling.x-k8s.io/pod-group=group; the group starts when enough pods have it',
+      },
+    ]);
+    await plane.pass(60_000);
+    expect(plane.events).toHaveLength(1);
+  });
+
+  it('has no such Event if its pods follow soon, or if it is deleted', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    plane.add(podGroup({ name: 'deleted', minMember: 2 }));
+    await plane.pass();
+    plane.deliver();
+    plane.set(memberPod({}));
+    plane.delete('default/deleted');
+    await plane.pass(20_000);
+    expect(plane.events).toEqual([]);
   });
 
   it('are named by the workload that has the label', async () => {

@@ -1,9 +1,10 @@
 import type { Condition } from '../api/condition.ts';
 import { describeMislabeledWorkload } from '../api/mislabeled-workload.ts';
 import { isBoundForAnother } from '../api/pod.ts';
-import { hasStarted } from '../api/pod-group.ts';
+import { hasStarted, podGroupPhaseOf } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
+import { DueTimes } from '../base/due-times.ts';
 import type { Random } from '../base/random.ts';
 import { isAccessProblem } from '../client/api-access-log.ts';
 import { ConflictError } from '../client/api-errors.ts';
@@ -11,7 +12,7 @@ import type { EventToRecord } from '../client/event-recorder.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
-import { describeLookAlikes, labelMissingEvent } from './label-missing.ts';
+import { describeLookAlikes, labelMissingEvent, membersAbsentEvent } from './label-missing.ts';
 import type { MemberPod } from './member-pod.ts';
 import type { MislabeledWorkloads } from './mislabeled-workloads.ts';
 import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-controller-metrics.ts';
@@ -62,6 +63,9 @@ export interface PodGroupControllerOptions {
   readonly settleMs?: number;
 }
 
+/** How long no pod may name a group before an Event says so, in milliseconds. */
+const absentMs = 10_000;
+
 /**
  * Keeps the status of every PodGroup equal to the result of `derivePodGroupStatus`. Its two handlers report changes; it then
  * reads the group and all its members and writes only the fields that differ. It works once it has been started and both handlers
@@ -82,6 +86,8 @@ export class PodGroupController {
    * before the next one.
    */
   readonly #seenStarted = new Map<string, string>();
+  /** key of a group that no pod names -> its uid, due when an Event is to say so */
+  readonly #unnamed: DueTimes<string, string>;
   #started = false;
   #groupsSynced = false;
   #membersSynced = false;
@@ -94,6 +100,7 @@ export class PodGroupController {
     onDelete: (last) => {
       this.#options.workloads?.lacksMembers(last.namespace, last.name, false);
       this.#written.delete(last.key);
+      this.#unnamed.delete(last.key);
       this.#seenStarted.delete(last.key);
     },
     onSynced: () => {
@@ -123,6 +130,7 @@ export class PodGroupController {
   constructor(options: PodGroupControllerOptions) {
     this.#options = options;
     this.#settleMs = options.settleMs ?? 100;
+    this.#unnamed = new DueTimes(options.clock, (key, uid) => this.#reportAbsent(key, uid));
     this.#queue = new WorkQueue({
       name: 'podgroup',
       clock: options.clock,
@@ -153,6 +161,7 @@ export class PodGroupController {
 
   /** Stops all writes. Resolves when none is in flight. */
   stop(): Promise<void> {
+    this.#unnamed.stop();
     return this.#queue.stop();
   }
 
@@ -213,7 +222,25 @@ export class PodGroupController {
       logger.info('PodGroup phase changed', { podGroup: key, from: group.status.phase ?? '', to: patch.phase });
     }
     if (missingLabel !== undefined) this.#reportMissingLabel(group, derived, missingLabel);
+    else if (named.length === 0 && patch.conditions !== undefined)
+      this.#unnamed.set(key, clock.monotonic() + absentMs, group.uid);
     return 'patched';
+  }
+
+  /** Records an Event if still no pod names the group, which a write has said for some time. Most pods follow their group sooner. */
+  #reportAbsent(key: string, uid: string): void {
+    const { clock, events, lookup } = this.#options;
+    const group = lookup.group(key);
+    if (group?.uid !== uid || !this.isWorking) return;
+    if (this.#isListing) this.#unnamed.set(key, clock.monotonic() + absentMs, uid);
+    else if (podGroupPhaseOf(group.status) === 'Pending' && !this.#isNamed(group))
+      events.record(membersAbsentEvent(group));
+  }
+
+  /** Returns whether a pod names the group, or was meant to. */
+  #isNamed(group: PodGroup): boolean {
+    for (const _ of this.#options.lookup.membersOf(group.key)) return true;
+    return this.#missingLabel(group) !== undefined;
   }
 
   /** Returns why the pods that were meant to be members may not be: the label is not on the pods themselves, or has another key. */

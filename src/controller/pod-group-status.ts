@@ -11,7 +11,7 @@ import {
 } from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
-import { podGroupLabel } from '../api/pod-group-membership.ts';
+import { describeAbsentMembers } from './label-missing.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
 import { firstUnbound, hasQuorum, tallyOf } from './member-tally.ts';
@@ -76,7 +76,7 @@ export function derivePodGroupStatus(
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
   const states = [
-    scheduledCondition(counts, members, podGroupProblem(group), missingLabel, isUnnamed ? group.name : undefined),
+    scheduledCondition(counts, members, podGroupProblem(group), missingLabel, isUnnamed ? group : undefined),
     startedCondition(counts, started ? undefined : endOf(previous, members)),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
@@ -137,7 +137,7 @@ function scheduledCondition(
   members: readonly MemberPod[],
   problem: string | undefined,
   missingLabel: string | undefined,
-  unnamed: string | undefined,
+  unnamed: Pick<PodGroup, 'namespace' | 'name'> | undefined,
 ): State {
   const type = podGroupConditions.scheduled;
   const { scheduled, minMember, usable, succeeded } = counts;
@@ -161,8 +161,8 @@ function scheduledCondition(
   }
   if (lacksMembers) {
     const reason: VerdictReason = 'WaitingForGang';
-    const label = unnamed === undefined ? '' : `: no pod in this namespace has the label ${podGroupLabel}=${unnamed}`;
-    return { type, status: 'False', reason, message: available + label };
+    const message = unnamed === undefined ? available : `${available}: ${describeAbsentMembers(unnamed)}`;
+    return { type, status: 'False', reason, message };
   }
   const message = 'the scheduler has not reported on the members yet';
   return { type, status: 'False', reason: 'WaitingForScheduler', message };

@@ -86,6 +86,17 @@ describe('a core that has not begun', () => {
     core.change('odd', { invalidRuntime: 'later' });
     expect(core.harness.events).toEqual(['PodGroupDisagreement odd', 'InvalidRuntime odd']);
   });
+
+  it('reports once that only another gang scheduler would find the group of a pod', () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    const labels = { 'pod-group.scheduling.sigs.k8s.io': 'red' };
+    core.pod({ name: 'odd', labels });
+    core.change('odd', { resourceVersion: '9' });
+    core.pod({ name: 'member', group: 'red', labels });
+    core.pod({ name: 'running', nodeName: 'a', labels });
+    core.pod({ name: 'foreign', labels, schedulerName: 'other' });
+    expect(core.harness.events.filter((event) => event.startsWith('LabelMissing'))).toEqual(['LabelMissing odd']);
+  });
 });
 
 describe('a running core', () => {

@@ -1,5 +1,6 @@
 import { runtimeAnnotation } from '../../api/declared-runtime.ts';
 import { groupApiVersions, parseGroupKey } from '../../api/group-key.ts';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
 import type { MembershipDisagreement } from '../../api/pod-group-membership.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
@@ -130,6 +131,19 @@ export function invalidRuntime(pod: Pod, value: string): EventToRecord {
     note:
       `the scheduler ignores the annotation ${runtimeAnnotation} because ${JSON.stringify(value)} is not a valid run time: ` +
       `set it to a duration such as 90m or 1h30m, or to whole seconds, of more than 0 and at most 10 years`,
+  };
+}
+
+/** The pod has no group, but a key by which another gang scheduler would find one. */
+export function foreignGroupKey(pod: Pod, key: string): EventToRecord {
+  return {
+    ...regardingPod(pod),
+    type: 'Warning',
+    reason: 'LabelMissing',
+    action: 'Scheduling',
+    note:
+      `the pod has ${key}, but not the label ${podGroupLabel}, so it starts alone; ` +
+      `to make it a member of a PodGroup, set that label to the name of the group in the pod template`,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import { invalidRuntime, podGroupDisagreement } from './events.ts';
+import { foreignGroupKey, invalidRuntime, podGroupDisagreement } from './events.ts';
 import type { EventSink } from '../ports.ts';
 
 /** Records a warning for each mistake in the metadata of a pod: once per pod and kind of mistake. */
@@ -9,6 +9,8 @@ export class PodWarnings {
   readonly #disagreements = new Set<string>();
   /** uids of pods with a warning that their annotation declares no run time */
   readonly #runtimes = new Set<string>();
+  /** uids of pods with a warning that only another gang scheduler would find their group */
+  readonly #groupKeys = new Set<string>();
 
   constructor(events: EventSink) {
     this.#events = events;
@@ -24,10 +26,15 @@ export class PodWarnings {
       this.#runtimes.add(uid);
       this.#events.record(invalidRuntime(pod, pod.invalidRuntime));
     }
+    if (pod.groupKeyOfOther !== undefined && pod.nodeName === '' && !this.#groupKeys.has(uid)) {
+      this.#groupKeys.add(uid);
+      this.#events.record(foreignGroupKey(pod, pod.groupKeyOfOther));
+    }
   }
 
   podGone(uid: string): void {
     this.#disagreements.delete(uid);
     this.#runtimes.delete(uid);
+    this.#groupKeys.delete(uid);
   }
 }
