@@ -1,6 +1,6 @@
 import { runtimeAnnotation } from '../../src/api/declared-runtime.ts';
 import { explainApiVersion } from '../../src/api/explain/basis.ts';
-import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import { keysOfOtherSchedulers, podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
 import { predictedStartCondition } from '../../src/api/predicted-start.ts';
 import { simulatedProvisioner } from '../../src/plane/nodes/simulated-volumes.ts';
@@ -26,8 +26,9 @@ const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, st
 /** Returns the page in Markdown: every label and annotation that Tutti reads or writes. Throws if the sources contain a name that is missing here. */
 export async function namesPage(): Promise<string> {
   const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
-  // The type of a condition is on the page of conditions; the apiVersion of what commands print is no label.
-  const elsewhere = [predictedStartCondition, explainApiVersion];
+  // The type of a condition is on the page of conditions; the apiVersion of what commands print is no label. Tutti reads the keys of other
+  // schedulers only to warn.
+  const elsewhere = [predictedStartCondition, explainApiVersion, ...keysOfOtherSchedulers];
   const own = [podGroupLabel, runtimeAnnotation, ...Object.values(planAnnotations)];
   const documented = [...own, ...simulated, ...elsewhere];
   const missing = (await keysInSources()).filter((key) => !documented.includes(key));

@@ -110,7 +110,7 @@ export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAl
  * (`KubeGroupNameAnnotationKey`, `VolcanoGroupNameAnnotationKey`), and KAI (`PodGroupAnnotationForPod`). Kueue's `kueue.x-k8s.io/pod-group-name`
  * is none: Kueue admits pods that Tutti then schedules.
  */
-const keysOfOthers: readonly string[] = [
+export const keysOfOtherSchedulers: readonly string[] = [
   'pod-group.scheduling.sigs.k8s.io',
   'pod-group.scheduling.sigs.k8s.io/name',
   'scheduling.sigs.k8s.io/pod-group',
@@ -126,7 +126,7 @@ const keysOfOthers: readonly string[] = [
 /** Returns the first key of another gang scheduler, or misspelled one, of a pod without a group. */
 export function keyOfOtherScheduler(labels: Keyed, annotations: Keyed): string | undefined {
   if (labels === undefined && annotations === undefined) return undefined;
-  return keysOfOthers.find((key) => (labels?.[key] ?? annotations?.[key] ?? '') !== '');
+  return keysOfOtherSchedulers.find((key) => (labels?.[key] ?? annotations?.[key] ?? '') !== '');
 }
 
 /**

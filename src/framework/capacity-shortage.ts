@@ -50,9 +50,10 @@ export function describeShortage(shortage: CapacityShortage): string {
   const byTotal = count * request - left;
   const byNode = count * (request - largest);
   const atLeast = left === 0 && !isPartial ? '' : 'at least ';
-  const onOne = byNode > byTotal && left === free ? `, at most ${amount(largest)} on one node` : '';
   const more = Math.max(byTotal, byNode);
-  return `It needs ${atLeast}${amount(more)} more ${what(more)}; ${amount(free)} free${onOne}, ${amount(total)} in total.`;
+  if (byNode > byTotal && left === free)
+    return `It needs at least ${amount(more)} more ${what(more)}; ${amount(free)} free, at most ${amount(largest)} on one node, ${amount(total)} in total.`;
+  return `It needs ${atLeast}${amount(more)} more ${what(more)}; ${amount(free)} free, ${amount(total)} in total.`;
 }
 
 /** `It is first in line for cpu.` */

@@ -18,7 +18,7 @@ export interface VerdictTexts {
 
 /** file -> variables whose texts reach a Status or a verdict other than through the constructor of Status */
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
-  'src/plugins/noderesources/shortage.ts': ['reason'],
+  'src/plugins/noderesources/shortage.ts': ['text'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noCapacity', 'gone'],
   'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
   'src/scheduler/preemption/preemptions.ts': ['note'],
@@ -28,7 +28,7 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
 };
 /** Functions that create the message of a verdict. */
 const describing = [
-  ...['describeRejection', 'describeDiagnosis', 'describeUnavailable'],
+  ...['describeShortage', 'describeFirstInLine', 'describeRejection', 'describeDiagnosis', 'describeUnavailable'],
   ...['waitingFor', 'gaveUpOn', 'couldNotEvict', 'reservedFor', 'waitsBehind'],
   ...['describeMisfit', 'describeUnsupported', 'describeAbsence'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
@@ -108,6 +108,8 @@ function messagesIn(path: string): string[] {
 /** Returns every text that the expression may evaluate to. */
 function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
   if (ts.isStringLiteralLike(expression)) return [expression.text];
+  if (ts.isObjectLiteralExpression(expression))
+    return expression.properties.flatMap((each) => textsOfReason(each, source));
   if (ts.isParenthesizedExpression(expression)) return textsOf(expression.expression, source);
   if (ts.isConditionalExpression(expression))
     return [...textsOf(expression.whenTrue, source), ...textsOf(expression.whenFalse, source)];
@@ -124,6 +126,13 @@ function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
   }
   const initializer = ts.isIdentifier(expression) ? initializerOf(expression, source) : undefined;
   return initializer === undefined ? ['…'] : textsOf(initializer, source);
+}
+
+/** Returns the texts of a reason that has a code. */
+function textsOfReason(property: ts.ObjectLiteralElementLike, source: ts.SourceFile): string[] {
+  if (property.name?.getText(source) !== 'text') return [];
+  if (ts.isPropertyAssignment(property)) return textsOf(property.initializer, source);
+  return ts.isShorthandPropertyAssignment(property) ? textsOf(property.name, source) : [];
 }
 
 /** Returns the initializer of the name in the nearest enclosing block. */

@@ -218,8 +218,8 @@ export class OngoingPreemptions {
       // The end of another one may have ended it.
       if (ongoing.state.kind === 'ended' || ongoing.isBeingBound) continue;
       if (this.#fit.stillFits(ongoing) || this.waitsForOthers(ongoing)) continue;
-      const note = `displaced by ${by(namespaceOf(ongoing.schedulingEntity))}`;
-      this.end(ongoing, { outcome: 'displaced', note });
+      const namespace = namespaceOf(ongoing.schedulingEntity);
+      this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by(namespace)}` });
     }
   }
 
