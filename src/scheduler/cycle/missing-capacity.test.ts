@@ -9,7 +9,7 @@ function newCore(): Queueing {
   return new Queueing({ plugins: defaultPlugins.filter(({ name }) => name !== 'DefaultPreemption') });
 }
 
-/** Adds nodes of 8 GPUs each, with so many in use. */
+/** Adds nodes with 8 GPUs each. `used`: the number of GPUs in use on each node. */
 function gpuNodes(core: Queueing, ...used: readonly number[]): void {
   for (const [i, count] of used.entries()) {
     core.node({ name: `gpu-${i}`, cpu: 64, allocatable: { [gpu]: 8 } });
@@ -36,7 +36,7 @@ function missing(core: Queueing, name: string): string {
 }
 
 describe('the verdict on a gang that is short of a resource', () => {
-  it('says how much more it needs, what is free and what there is in total', () => {
+  it('says the missing, the free and the total amount', () => {
     const core = newCore();
     gpuNodes(core, 0, 8, 8, 8, 8);
     expect(gangNeeds(core, 4, { requests: { [gpu]: 8 } })).toBe(

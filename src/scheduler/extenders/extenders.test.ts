@@ -96,11 +96,9 @@ describe('an extender that filters', () => {
     const { core, outside } = coreWith([{}], { nodes: 'abcdefghij' });
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    outside
-      .next()
-      .leave([], {
-        failed: new Map([...'abcdefghij'].map((name) => [name, `${name.charCodeAt(0)} ${'is full\n'.repeat(200)}`])),
-      });
+    outside.next().leave([], {
+      failed: new Map([...'abcdefghij'].map((name) => [name, `${name.charCodeAt(0)} ${'is full\n'.repeat(200)}`])),
+    });
     await core.settle();
     await core.attempt();
     expect(core.harness.verdicts[0]).toContain('5 extender outside: other reasons');

@@ -7,7 +7,7 @@ import { describeSession } from './recorded-session.ts';
 
 const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const blueVerdict =
-  /^PodGroup default\/blue cannot start: 1 of 3 members would fit; blue-\d would not: 0\/2 nodes are available: 2 Insufficient cpu\. preemption: no pods of lower priority\.$/;
+  /^PodGroup default\/blue cannot start: 1 of 3 members would fit; blue-\d would not: 0\/2 nodes are available: 2 Insufficient cpu\. It needs 2 more cpu; 1 free, 4 in total\. It is first in line for cpu\. preemption: no pods of lower priority\.$/;
 
 describeSession('gangs', (session) => {
   it('get nodes -o wide shows two ready nodes with their addresses', async () => {
