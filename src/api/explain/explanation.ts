@@ -125,7 +125,7 @@ export interface Explanation {
   /** Whether a plan fits now, and whether it fits without all other pods. */
   readonly fitsNow?: boolean;
   readonly withoutOtherPods?: 'fits' | 'never' | 'unknown';
-  /** Entities that come before it in the queue and wait for capacity too. */
+  /** Number of ready entities that come before it in the queue. */
   readonly ahead?: number;
   /** Only what a dry run has shown. */
   readonly whatHelps: readonly Remedy[];

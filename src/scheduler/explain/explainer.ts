@@ -44,8 +44,8 @@ import { podSubject, subjectOfGroup } from './subjects.ts';
 
 export interface ExplainerOptions {
   readonly cluster: Cluster;
-  readonly queue: Pick<SchedulingQueue, 'get' | 'entities'>;
-  readonly profiles: Pick<Profiles, 'of' | 'compare'>;
+  readonly queue: Pick<SchedulingQueue, 'get' | 'ahead'>;
+  readonly profiles: Pick<Profiles, 'of'>;
   readonly planner: Planner;
   readonly dryRuns: DryRuns;
   readonly waitCauses: WaitCauses;
@@ -198,7 +198,7 @@ export class Explainer {
     findings.placed = plan.plan.length;
     findings.needed = demand.needed;
     findings.fitsNow = plan.fits;
-    if (entity !== undefined) findings.ahead = this.#ahead(entity);
+    if (entity !== undefined) findings.ahead = this.#options.queue.ahead(entity);
     const diagnosis = plan.blocked;
     if (plan.fits || diagnosis === undefined) return;
     const { never } = plan;
@@ -336,24 +336,6 @@ export class Explainer {
     }
     return { confidence: 'Unknown', withoutEnd, blocking };
   }
-
-  /** Returns how many entities come before this one and wait for capacity too. O(entities). */
-  #ahead(entity: QueuedEntity): number {
-    const { queue, profiles, verdictOf } = this.#options;
-    let ahead = 0;
-    for (const other of queue.entities()) {
-      if (other === entity || other.readySince === undefined || other.state.kind === 'gated') continue;
-      if (profiles.compare(other.sortKey, entity.sortKey) >= 0) continue;
-      const [pod] = podsOf(other.schedulingEntity);
-      const waitsFor = pod && verdictOf(pod.uid)?.waitsFor;
-      if (waitsFor === undefined || waitsFor === 'capacity' || waitsFor === 'turn' || waitsFor === 'unknown') ahead++;
-    }
-    return ahead;
-  }
-}
-
-function podsOf(entity: SchedulingEntity): Iterable<Pod> {
-  return entity.kind === 'pod' ? [entity.pod] : entity.gang.pending.values();
 }
 
 function firstOf(pods: Iterable<Pod>): Pod | undefined {

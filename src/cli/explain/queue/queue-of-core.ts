@@ -10,10 +10,11 @@ import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
  * the last attempt of the real scheduler failed is read from the condition of a pod.
  */
 export function queueOfCore({ queue }: Pick<SchedulerCore, 'queue'>): readonly QueueItem[] {
-  const all = [...queue.entities()];
-  const ready = all.filter(({ state }) => state.kind !== 'gated').sort((a, b) => (queue.goesFirst(a, b) ? -1 : 1));
-  const gated = all.filter(({ state }) => state.kind === 'gated');
-  return [...ready.map((entity, index) => ({ position: index + 1, ...itemOf(entity) })), ...gated.map(itemOf)];
+  const gated = [...queue.entities()].filter(({ state }) => state.kind === 'gated');
+  return [
+    ...queue.inOrder().map((entity, index) => ({ position: index + 1, ...itemOf(entity) })),
+    ...gated.map(itemOf),
+  ];
 }
 
 function itemOf({ schedulingEntity, state, sortKey }: QueuedEntity): QueueItem {
