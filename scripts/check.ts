@@ -41,6 +41,7 @@ const steps: Readonly<Record<string, Step>> = {
   layers: { command: ['node', 'scripts/check-layers.ts'], changed: sources },
   prose: { command: ['node', 'scripts/check-prose.ts'], changed: /\.(ts|md|ya?ml|tpl|txt)$/ },
   crds: { command: ['node', 'scripts/generate-crd.ts', '--check'], changed: generated },
+  schemas: { command: ['node', 'scripts/generate-schemas.ts', '--check'], changed: /^(src\/api|schemas|scripts)\// },
   chart: { command: ['node', 'scripts/generate-chart.ts', '--check'], changed: generated },
   metrics: { command: ['node', 'scripts/generate-metrics-page.ts', '--check'], changed: generated },
   reference: { command: ['node', 'scripts/generate-reference.ts', '--check'], changed: generated },

@@ -13,6 +13,7 @@ import { podGroupPath } from '../../api/pod-group.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
 import { Builders } from '../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { expectValidAnswer } from '../../../test/expect/valid-answer.ts';
 import { freshHome } from '../testing/fresh-home.ts';
 
 const home = freshHome('explain');
@@ -131,6 +132,7 @@ describe('tutti status', () => {
   it('prints the same as JSON and as YAML', async () => {
     const [json, yaml] = [await tutti('status', '-A', '-o', 'json'), await tutti('status', '-A', '-o', 'yaml')];
     const list = JSON.parse(json.stdout);
+    expectValidAnswer(list);
     expect(list).toMatchObject({
       apiVersion: 'explain.tutti.dev/v1alpha1',
       kind: 'StatusList',
@@ -190,6 +192,7 @@ describe('tutti queue', () => {
 
   it('keeps the rank among all when it shows one namespace, and says what it does not know', async () => {
     const { stdout } = await tutti('queue', '-n', 'ml', '-o', 'json');
+    expectValidAnswer(JSON.parse(stdout));
     expect(JSON.parse(stdout)).toMatchObject({
       kind: 'QueueList',
       basis: {

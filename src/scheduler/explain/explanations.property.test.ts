@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Explanation } from '../../api/explain/explanation.ts';
 import type { RejectionCode } from '../../api/rejection-code.ts';
 import { runs } from '../../base/testing/runs.ts';
+import { expectValidAnswer } from '../../../test/expect/valid-answer.ts';
 import { ExplainedCluster, sentenceOf } from '../testing/explained-cluster.ts';
 
 /** More clusters: EXPLAIN_SEEDS=20000 vitest run --project unit src/scheduler/explain/explanations.property.test.ts */
@@ -28,6 +30,8 @@ it('WI1: the funnel adds up to all nodes, and the sentence of the verdict can be
     expect(blocker!.nodes, `seed ${seed}`).toBe(cluster.nodeCount);
     if (blocker!.rejection !== undefined) continue;
     explained++;
+    const basis = { source: 'scheduler', takenAt: '2026-01-01T00:00:00Z', ageSeconds: 0, unknowns: [] } as const;
+    expectValidAnswer({ ...explanation, basis } as Explanation, `of seed ${seed}`);
     let left = cluster.nodeCount;
     for (const row of blocker!.funnel) {
       left -= row.removed;

@@ -10,6 +10,7 @@ import type { Playground } from '../../../compose/create-playground.ts';
 import { silentLogger } from '../../../observability/silent-logger.ts';
 import { Builders } from '../../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
+import { expectValidAnswer } from '../../../../test/expect/valid-answer.ts';
 import { freshHome } from '../../testing/fresh-home.ts';
 
 const home = freshHome('why');
@@ -27,7 +28,9 @@ async function tutti(...parameters: readonly string[]): Promise<{ exitCode?: num
 async function why(name: string): Promise<Explanation> {
   const { exitCode, stdout, stderr } = await tutti('why', name, '-o', 'json');
   expect([exitCode, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout) as Explanation;
+  const explanation = JSON.parse(stdout) as Explanation;
+  expectValidAnswer(explanation);
+  return explanation;
 }
 
 async function createPod(options: PodOptions): Promise<void> {
