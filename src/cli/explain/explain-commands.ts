@@ -9,6 +9,7 @@ import {
 import { exitCodes } from '../exit-codes.ts';
 import { colorModes } from '../output/color.ts';
 import { namespaceName } from '../flag-values.ts';
+import { withLeaderFlags } from './leader/leader-flags.ts';
 import type { QueueFlags } from './queue/run-queue.ts';
 import type { StatusFlags } from './status/run-status.ts';
 import { subjectArgument } from './subject-argument.ts';
@@ -91,12 +92,12 @@ function queueCommand(): Command {
     .addOption(
       new Option(
         '--source <source>',
-        'Where the queue comes from; api means that it is computed from all nodes, pods and pod groups.',
+        'Where the queue comes from. scheduler: the scheduler that leads, through a port-forward. api: all nodes, pods and pod groups, listed and ordered here. auto: the scheduler if a token is set, else api.',
       )
-        .choices(['auto', 'api'])
+        .choices(['auto', 'scheduler', 'api'])
         .default('auto'),
     );
-  return withConnectionFlags(withPrintFlags(withSchedulerLookupFlags(command)));
+  return withConnectionFlags(withPrintFlags(withLeaderFlags(withSchedulerLookupFlags(command))));
 }
 
 function versionCommand(): Command {

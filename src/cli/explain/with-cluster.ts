@@ -1,5 +1,6 @@
 import { AccessDeniedError, explainRejection } from '../../client/access-denied-error.ts';
 import { ApiError } from '../../client/api-errors.ts';
+import type { Endpoint } from '../../client/endpoint.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { loadKubeconfig } from '../../client/kubeconfig.ts';
 import { connectToApi } from '../../compose/api-connection.ts';
@@ -10,7 +11,7 @@ import { RequestFailedError } from './request-failed-error.ts';
 /** The cluster that a command asks. */
 export interface OpenCluster {
   readonly client: KubeClient;
-  readonly server: string;
+  readonly endpoint: Endpoint;
   /** The namespace that the user has chosen; undefined: all. */
   readonly namespace: string | undefined;
 }
@@ -37,7 +38,7 @@ export async function withCluster<T>(
   try {
     return await act({
       client: connection.client,
-      server: connection.server,
+      endpoint,
       namespace: allNamespaces === true ? undefined : chosen,
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Subject } from '../../../api/explain/basis.ts';
 import type { QueueItem } from '../../../api/explain/lists.ts';
 import { UserError } from '../../../base/user-error.ts';
-import type { LeaderState } from './leader-state.ts';
+import type { LeaderState } from '../leader/leader-state.ts';
 
 const pageSize = 500;
 /** A scheduler with more entities is broken, or is no scheduler. */

@@ -1,20 +1,27 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { QueueList } from '../../../api/explain/lists.ts';
+import { messageOf } from '../../../base/message-of.ts';
 import { UserError } from '../../../base/user-error.ts';
+import { explainRejection } from '../../../client/access-denied-error.ts';
+import { ApiError } from '../../../client/api-errors.ts';
 import type { ConnectionFlags, PrintFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { printNote } from '../../output/print.ts';
 import { openClusterSource } from '../cluster-source.ts';
+import type { LeaderFlags } from '../leader/leader-flags.ts';
+import { mayAskLeader, openLeader } from '../leader/open-leader.ts';
 import { withCluster } from '../with-cluster.ts';
+import type { OpenCluster } from '../with-cluster.ts';
 import { printQueue } from './print-queue.ts';
 import { queueOfCore } from './queue-of-core.ts';
+import { queueOfLeader } from './queue-of-leader.ts';
 
 /** The flags of `tutti queue`. */
-export interface QueueFlags extends ConnectionFlags, SchedulerLookupFlags, PrintFlags {
+export interface QueueFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags, PrintFlags {
   /** Absent: all namespaces. */
   readonly namespace?: string;
-  readonly source: 'auto' | 'api';
+  readonly source: 'auto' | 'scheduler' | 'api';
 }
 
 /** The caller may not see enough of the cluster to know the order of the queue. */
@@ -28,24 +35,57 @@ export class HiddenQueueError extends UserError {
 
 /** Prints the entities that wait, in the order in which they are tried. Resolves to 0. */
 export async function runQueue(flags: QueueFlags, context: CommandContext): Promise<number> {
-  const { clock, random, interruption } = context;
-  const { schedulerName: schedulerNames, schedulerNamespace, namespace, source } = flags;
-  return withCluster(flags, context, async ({ client }) => {
-    const lookup = { namespace: schedulerNamespace, schedulerNames };
-    const found = await openClusterSource(source, { client, clock, random, signal: interruption.signal, ...lookup });
-    if (found.kind === 'conditions') throw new HiddenQueueError(found.why ?? '');
-    const { core, basis, errors } = found;
-    core.begin();
-    const items = queueOfCore(core);
-    await core.stop();
-    const list: QueueList = {
-      apiVersion: explainApiVersion,
-      kind: 'QueueList',
-      basis,
-      items: items.filter(({ subject }) => namespace === undefined || subject.namespace === namespace),
-    };
-    printQueue(list, flags, context);
-    for (const { part, message } of errors) printNote(`${part}: ${message}`, context);
+  const { namespace } = flags;
+  return withCluster(flags, context, async (cluster) => {
+    const { items, ...list } = await queueList(cluster, flags, context);
+    const chosen = items.filter(({ subject }) => namespace === undefined || subject.namespace === namespace);
+    printQueue({ ...list, items: chosen }, flags, context);
     return exitCodes.ok;
   });
+}
+
+/** Asks the scheduler if the flags allow it, else lists the cluster. With `auto`, a note says why the scheduler could not be asked. */
+async function queueList(cluster: OpenCluster, flags: QueueFlags, context: CommandContext): Promise<QueueList> {
+  if (flags.source === 'api' || (flags.source === 'auto' && !mayAskLeader(flags))) {
+    return listOfCluster(cluster, flags, context);
+  }
+  try {
+    return await listOfLeader(cluster, flags, context);
+  } catch (error) {
+    const explained = explainRejection(error);
+    if (flags.source === 'scheduler' || !(explained instanceof UserError || explained instanceof ApiError)) throw error;
+    printNote(`The scheduler could not be asked, so the queue comes from the API: ${messageOf(explained)}.`, context);
+    return listOfCluster(cluster, flags, context);
+  }
+}
+
+async function listOfLeader(cluster: OpenCluster, flags: QueueFlags, context: CommandContext): Promise<QueueList> {
+  const { clock, interruption } = context;
+  const leader = await openLeader(cluster, flags, interruption.signal);
+  const takenAt = clock.now();
+  const items = await queueOfLeader(leader);
+  const ageSeconds = (clock.now() - takenAt) / 1000;
+  // The order among equals is that of the scheduler's QueueSort, which the endpoint does not show.
+  const basis = {
+    source: 'scheduler',
+    takenAt: new Date(takenAt).toISOString(),
+    ageSeconds,
+    unknowns: ['queueOrder'],
+  } as const;
+  return { apiVersion: explainApiVersion, kind: 'QueueList', basis, items };
+}
+
+async function listOfCluster({ client }: OpenCluster, flags: QueueFlags, context: CommandContext): Promise<QueueList> {
+  const { clock, random, interruption } = context;
+  const { schedulerName: schedulerNames, schedulerNamespace } = flags;
+  const source = flags.source === 'api' ? 'api' : 'auto';
+  const lookup = { namespace: schedulerNamespace, schedulerNames, signal: interruption.signal };
+  const found = await openClusterSource(source, { client, clock, random, ...lookup });
+  if (found.kind === 'conditions') throw new HiddenQueueError(found.why ?? '');
+  const { core, basis, errors } = found;
+  core.begin();
+  const items = queueOfCore(core);
+  await core.stop();
+  for (const { part, message } of errors) printNote(`${part}: ${message}`, context);
+  return { apiVersion: explainApiVersion, kind: 'QueueList', basis, items };
 }

@@ -1,0 +1,101 @@
+import { request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect } from 'node:tls';
+import { messageOf } from '../../../base/message-of.ts';
+import { UserError } from '../../../base/user-error.ts';
+import type { LeaderState } from './leader-state.ts';
+
+/** How the certificate of the scheduler is checked. */
+export type SchedulerTrust =
+  /** PEM of the authorities, and the name in the certificate. */
+  | { readonly kind: 'verified'; readonly ca: string; readonly serverName: string }
+  /** By default, the scheduler makes its certificate at its start and keeps it in memory, so clients cannot verify it. */
+  | { readonly kind: 'unverified' };
+
+export interface ForwardedLeaderOptions {
+  /** Opens a connection to the secure port of the scheduler. */
+  readonly open: () => Promise<Duplex>;
+  readonly trust: SchedulerTrust;
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+/** The scheduler has answered with an error, or not at all. */
+export class LeaderRequestError extends UserError {
+  override readonly name = 'LeaderRequestError';
+}
+
+const timeoutMs = 15_000;
+/** A page of /debug has far less. */
+const maxBytes = 64 * 2 ** 20;
+
+/** Asks the scheduler over TLS on a connection to its secure port, with a token. Each request has its own connection. */
+export class ForwardedLeader implements LeaderState {
+  readonly #options: ForwardedLeaderOptions;
+
+  constructor(options: ForwardedLeaderOptions) {
+    this.#options = options;
+  }
+
+  async get(path: string): Promise<unknown> {
+    const connection = await this.#options.open();
+    try {
+      const { status, text } = await this.#request(path, connection);
+      if (status !== 200)
+        throw new LeaderRequestError(`the scheduler answered GET ${path} with ${status}: ${shown(text)}`);
+      return JSON.parse(text) as unknown;
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      throw new LeaderRequestError(`the scheduler did not answer GET ${path}: ${messageOf(error)}`, { cause: error });
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  #request(path: string, connection: Duplex): Promise<{ readonly status: number; readonly text: string }> {
+    const { trust, token, signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      const fail = (): void => reject(connection.errored ?? new Error('the connection was closed'));
+      connection.on('error', reject);
+      connection.on('close', fail);
+      // The forward may have failed before the caller got the connection.
+      if (connection.destroyed) {
+        fail();
+        return;
+      }
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      deadline.addEventListener('abort', () => connection.destroy(deadline.reason as Error), { once: true });
+      const socket = connect({
+        socket: connection,
+        ...(trust.kind === 'verified' ? { ca: trust.ca, servername: trust.serverName } : { rejectUnauthorized: false }),
+      });
+      socket.on('error', reject);
+      // The token is sent only once the certificate was accepted.
+      socket.once('secureConnect', () => {
+        const headers = { host: 'scheduler', authorization: `Bearer ${token}`, connection: 'close' };
+        const sent = request({ createConnection: () => socket, path, headers }, (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => {
+            text += chunk;
+            if (text.length > maxBytes) sent.destroy(new Error('the answer is too long'));
+          });
+          response.on('error', reject);
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        });
+        sent.on('error', reject);
+        sent.end();
+      });
+    });
+  }
+}
+
+/** Returns the message of a Status, or the text. */
+function shown(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : text.trim();
+  } catch {
+    return text.trim();
+  }
+}

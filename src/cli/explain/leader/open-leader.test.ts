@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../base/system-clock.ts';
+import { fixedEndpoint } from '../../../client/endpoint.ts';
+import { HttpTransport } from '../../../client/http/http-transport.ts';
+import { KubeClient } from '../../../client/kube-client.ts';
+import { makeSelfSignedCertificate } from '../../../serving/certificates/self-signed-certificate.ts';
+import { queueOfLeader } from '../queue/queue-of-leader.ts';
+import type { LeaderFlags } from './leader-flags.ts';
+import type { LeaderState } from './leader-state.ts';
+import { openLeader } from './open-leader.ts';
+import { ForwardingServer } from './testing/forwarding-server.ts';
+import type { ForwardingServerOptions } from './testing/forwarding-server.ts';
+
+const account = { namespace: 'tutti-system', name: 'debug' };
+const unverified: LeaderFlags = { tokenFromServiceAccount: account, insecureSkipSchedulerTlsVerify: true };
+const configuration = [
+  'apiVersion: kubescheduler.config.k8s.io/v1',
+  'kind: KubeSchedulerConfiguration',
+  'leaderElection: {resourceName: tutti-scheduler, resourceNamespace: tutti-system}',
+  'profiles: [{schedulerName: tutti}]',
+].join('\n');
+const lease = '/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases/tutti-scheduler';
+const objects: ForwardingServerOptions['objects'] = {
+  '/api/v1/configmaps': {
+    metadata: { resourceVersion: '1' },
+    items: [{ metadata: { namespace: 'tutti-system', name: 'c' }, data: { 'scheduler.yaml': configuration } }],
+  },
+  [lease]: { spec: { holderIdentity: 'tutti-scheduler-x_2b0f' } },
+  '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x': {
+    spec: { containers: [{ name: 'scheduler', ports: [{ name: 'https', containerPort: 12_345 }] }] },
+  },
+  '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
+};
+const entity = { kind: 'PodGroup', source: 'scheduling.x-k8s.io', namespace: 'ml', name: 'red', attempts: 7 };
+
+let scheduler: Server;
+let ca: string;
+let folder: string;
+let api: ForwardingServer | undefined;
+let transport: HttpTransport | undefined;
+/** Tokens that the scheduler has received. */
+let tokens: (string | undefined)[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-leader-'));
+  const { certificates: cert, key } = await makeSelfSignedCertificate(
+    ['tutti-scheduler.tutti-system.svc'],
+    Date.now(),
+    1,
+  );
+  ca = join(folder, 'ca.pem');
+  await writeFile(ca, cert);
+  scheduler = createServer({ cert, key }, ({ url, headers }, response) => {
+    tokens.push(headers.authorization);
+    const isFirst = url === '/debug/queue?limit=500&offset=0';
+    const entities = [{ ...entity, store: isFirst ? 'gated' : 'unschedulable', priority: isFirst ? 0 : 5 }];
+    const isDenied = headers.authorization !== 'Bearer secret';
+    response.writeHead(isDenied ? 403 : 200);
+    response.end(
+      JSON.stringify(isDenied ? { message: 'forbidden' } : { entities, ...(isFirst && { nextOffset: 500 }) }),
+    );
+  });
+  await new Promise<void>((resolve) => scheduler.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(async () => {
+  scheduler.closeAllConnections();
+  await new Promise((resolve) => scheduler.close(resolve));
+  await rm(folder, { recursive: true });
+});
+
+beforeEach(() => {
+  tokens = [];
+});
+
+afterEach(async () => {
+  await transport?.close();
+  await api?.close();
+});
+
+async function open(flags: LeaderFlags, options: Partial<ForwardingServerOptions> = {}): Promise<LeaderState> {
+  api = await ForwardingServer.start({ objects, target: (scheduler.address() as AddressInfo).port, ...options });
+  const endpoint = fixedEndpoint(api.url);
+  transport = new HttpTransport({ endpoint });
+  const client = new KubeClient({ transport, clock: systemClock });
+  return openLeader({ client, endpoint }, flags, new AbortController().signal);
+}
+
+describe('the scheduler that leads', () => {
+  it('is the holder of the Lease, and answers through a port-forward with a token of the service account', async () => {
+    const items = await queueOfLeader(await open(unverified));
+    expect(items).toMatchObject([
+      { position: 1, subject: { kind: 'PodGroup', namespace: 'ml', name: 'red' }, state: 'unschedulable', priority: 5 },
+      { state: 'gated', attempts: 7 },
+    ]);
+    expect(items[1]).not.toHaveProperty('position');
+    expect(api!.forwards[0]).toBe('/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x/portforward?ports=12345');
+    expect(tokens).toEqual(['Bearer secret', 'Bearer secret']);
+    const [, , body] = api!.requests.find(([method]) => method === 'POST')!;
+    expect(JSON.parse(body)).toMatchObject({ kind: 'TokenRequest', spec: { expirationSeconds: 600 } });
+  });
+
+  it('is verified with the given authority and the name of its Service', async () => {
+    const flags: LeaderFlags = { tokenFromServiceAccount: account, schedulerCa: ca };
+    expect(await queueOfLeader(await open(flags))).toHaveLength(2);
+  });
+
+  it('gets no token if its certificate has another name', async () => {
+    const leader = await open({ tokenFromServiceAccount: account, schedulerCa: ca, schedulerServerName: 'other' });
+    await expect(leader.get('/debug/queue')).rejects.toThrow(
+      /^the scheduler did not answer GET \/debug\/queue: .*altnames/,
+    );
+    expect(tokens).toEqual([]);
+  });
+
+  it('is not asked with a token unless its certificate is verified, or the user allows it', async () => {
+    await expect(open({ tokenFromServiceAccount: account })).rejects.toThrow('certificate cannot be verified');
+    expect(api!.requests.filter(([method]) => method === 'POST')).toEqual([]);
+  });
+
+  it('may deny the request', async () => {
+    const schedulerTokenFile = join(folder, 'token');
+    await writeFile(schedulerTokenFile, 'other\n');
+    const leader = await open({ schedulerTokenFile, insecureSkipSchedulerTlsVerify: true });
+    await expect(leader.get('/debug/queue')).rejects.toThrow(
+      'the scheduler answered GET /debug/queue with 403: forbidden',
+    );
+  });
+
+  it.each([
+    [
+      'there is no holder',
+      { ...objects, [lease]: { spec: {} } },
+      'no scheduler holds the Lease tutti-system/tutti-scheduler',
+    ],
+    [
+      'its configuration cannot be read',
+      { ...objects, '/api/v1/configmaps': { items: [], metadata: {} } },
+      'so its Lease is unknown',
+    ],
+  ])('is not found if %s', async (_, others, message) => {
+    await expect(open(unverified, { objects: others })).rejects.toThrow(message);
+  });
+
+  it('cannot be reached if the node cannot connect to its port', async () => {
+    const leader = await open(unverified, { target: new Error('error forwarding port 12345: connection refused') });
+    await expect(leader.get('/debug/queue')).rejects.toThrow(
+      'cannot forward port 12345 of pod tutti-system/tutti-scheduler-x: error forwarding port 12345: connection refused',
+    );
+  });
+
+  it('must answer in a form that is known', async () => {
+    await expect(queueOfLeader({ get: () => Promise.resolve({ items: [] }) })).rejects.toThrow('unknown form');
+  });
+});
