@@ -69,7 +69,7 @@ beforeAll(async () => {
   await ground.until(async () => {
     const { items } = await client.list(podGroupPath());
     const text = JSON.stringify(items);
-    return ['QuorumScheduled', '"reason":"Unschedulable"', '"reason":"WaitingForGang"'].every((reason) =>
+    return ['QuorumScheduled', '"reason":"Unschedulable"', 'has 1 of the 3 members'].every((reason) =>
       text.includes(reason),
     );
   });
