@@ -61,9 +61,9 @@ function whyCommand(): Command {
     .addOption(
       new Option(
         '--source <source>',
-        'What the answer rests on: api plans with all nodes and pods; conditions needs only the objects of the namespace.',
+        'What the answer rests on: scheduler asks the scheduler that leads; api plans with all nodes and pods; conditions needs only the objects of the namespace.',
       )
-        .choices(['auto', 'api', 'conditions'])
+        .choices(['auto', 'scheduler', 'api', 'conditions'])
         .default('auto'),
     )
     .addOption(
@@ -74,7 +74,7 @@ function whyCommand(): Command {
         .choices(colorModes)
         .default('auto'),
     );
-  withConnectionFlags(withSchedulerLookupFlags(command));
+  withConnectionFlags(withLeaderFlags(withSchedulerLookupFlags(command)));
   return command.addHelpText(
     'after',
     `\nExit codes:\n  ${exitCodes.ok}  The explanation was printed.\n  ${exitCodes.failed}  There is no such group or pod, or the cluster could not be read.`,

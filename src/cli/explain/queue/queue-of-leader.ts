@@ -1,7 +1,7 @@
 import type { Subject } from '../../../api/explain/basis.ts';
 import type { QueueItem } from '../../../api/explain/lists.ts';
-import { UserError } from '../../../base/user-error.ts';
 import type { LeaderState } from '../leader/leader-state.ts';
+import { UnknownAnswerError } from '../leader/unknown-answer-error.ts';
 
 const pageSize = 500;
 /** A scheduler with more entities is broken, or is no scheduler. */
@@ -27,17 +27,6 @@ interface ServedPage {
   readonly nextOffset?: number;
 }
 
-/** The scheduler's answer has another form than this version knows. */
-export class UnknownAnswerError extends UserError {
-  override readonly name = 'UnknownAnswerError';
-
-  constructor() {
-    super(
-      'the answer of the scheduler at /debug/queue has an unknown form: use the same version of tutti as the scheduler',
-    );
-  }
-}
-
 /**
  * Reads the queue of the scheduler that leads. The entities that are ready come first, by priority and then by the time since when they are
  * ready; the scheduler itself compares them in more detail.
@@ -47,7 +36,7 @@ export async function queueOfLeader(leader: LeaderState): Promise<readonly Queue
   let offset = 0;
   for (let page = 1; page <= maxPages; page++) {
     const answer = await leader.get(`/debug/queue?limit=${pageSize}&offset=${offset}`);
-    if (!isPage(answer)) throw new UnknownAnswerError();
+    if (!isPage(answer)) throw new UnknownAnswerError('/debug/queue');
     served.push(...answer.entities);
     if (answer.nextOffset === undefined || answer.nextOffset <= offset) break;
     offset = answer.nextOffset;

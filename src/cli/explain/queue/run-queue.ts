@@ -1,16 +1,14 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { QueueList } from '../../../api/explain/lists.ts';
-import { messageOf } from '../../../base/message-of.ts';
 import { UserError } from '../../../base/user-error.ts';
-import { explainRejection } from '../../../client/access-denied-error.ts';
-import { ApiError } from '../../../client/api-errors.ts';
 import type { ConnectionFlags, PrintFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { printNote } from '../../output/print.ts';
 import { openClusterSource } from '../cluster-source.ts';
+import { askLeader } from '../leader/ask-leader.ts';
 import type { LeaderFlags } from '../leader/leader-flags.ts';
-import { mayAskLeader, openLeader } from '../leader/open-leader.ts';
+import type { LeaderState } from '../leader/leader-state.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
 import { printQueue } from './print-queue.ts';
@@ -44,24 +42,13 @@ export async function runQueue(flags: QueueFlags, context: CommandContext): Prom
   });
 }
 
-/** Asks the scheduler if the flags allow it, else lists the cluster. With `auto`, a note says why the scheduler could not be asked. */
+/** Asks the scheduler if the flags allow it, else lists the cluster. */
 async function queueList(cluster: OpenCluster, flags: QueueFlags, context: CommandContext): Promise<QueueList> {
-  if (flags.source === 'api' || (flags.source === 'auto' && !mayAskLeader(flags))) {
-    return listOfCluster(cluster, flags, context);
-  }
-  try {
-    return await listOfLeader(cluster, flags, context);
-  } catch (error) {
-    const explained = explainRejection(error);
-    if (flags.source === 'scheduler' || !(explained instanceof UserError || explained instanceof ApiError)) throw error;
-    printNote(`The scheduler could not be asked, so the queue comes from the API: ${messageOf(explained)}.`, context);
-    return listOfCluster(cluster, flags, context);
-  }
+  const asked = await askLeader((leader) => listOfLeader(leader, context), cluster, flags, context);
+  return asked ?? listOfCluster(cluster, flags, context);
 }
 
-async function listOfLeader(cluster: OpenCluster, flags: QueueFlags, context: CommandContext): Promise<QueueList> {
-  const { clock, interruption } = context;
-  const leader = await openLeader(cluster, flags, interruption.signal);
+async function listOfLeader(leader: LeaderState, { clock }: CommandContext): Promise<QueueList> {
   const takenAt = clock.now();
   const items = await queueOfLeader(leader);
   const ageSeconds = (clock.now() - takenAt) / 1000;

@@ -11,6 +11,10 @@ import { printNote } from '../../output/print.ts';
 import { serialize } from '../../output/serialize.ts';
 import { openClusterSource } from '../cluster-source.ts';
 import type { ClusterSource } from '../cluster-source.ts';
+import { askLeader } from '../leader/ask-leader.ts';
+import type { LeaderFlags } from '../leader/leader-flags.ts';
+import type { LeaderState } from '../leader/leader-state.ts';
+import { UnknownAnswerError } from '../leader/unknown-answer-error.ts';
 import { loadStatus } from '../status/load-status.ts';
 import type { SubjectArgument } from '../subject-argument.ts';
 import { withCluster } from '../with-cluster.ts';
@@ -18,10 +22,10 @@ import type { OpenCluster } from '../with-cluster.ts';
 import { printExplanation } from './print-explanation.ts';
 
 /** The flags of `tutti why`. */
-export interface WhyFlags extends ConnectionFlags, SchedulerLookupFlags {
+export interface WhyFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags {
   /** Absent: the namespace of the context. */
   readonly namespace?: string;
-  readonly source: 'auto' | 'api' | 'conditions';
+  readonly source: 'auto' | 'scheduler' | 'api' | 'conditions';
   readonly output: 'text' | 'json' | 'yaml';
   readonly color: ColorMode;
 }
@@ -39,19 +43,39 @@ export class UnknownSubjectError extends UserError {
 /** Explains why a pod group or a pod waits. Resolves to 0. */
 export async function runWhy(argument: SubjectArgument, flags: WhyFlags, context: CommandContext): Promise<number> {
   return withCluster(flags, context, async (cluster) => {
-    const { schedulerName: schedulerNames, schedulerNamespace, source } = flags;
-    const { clock, random, interruption } = context;
-    const { signal } = interruption;
-    const lookup = { namespace: schedulerNamespace, schedulerNames };
-    const found = await openClusterSource(source, { client: cluster.client, clock, random, signal, ...lookup });
     const namespace = cluster.namespace!;
-    const explanation = await explain(argument, namespace, found, cluster, context);
+    const asked = await askLeader((leader) => askWhy(leader, argument, namespace), cluster, flags, context);
+    const explanation = asked ?? (await explainFromApi(argument, namespace, cluster, flags, context));
     if (explanation === undefined) throw new UnknownSubjectError(argument, namespace);
     if (flags.output === 'text') printExplanation(explanation, flags, context);
     else context.stdout.write(serialize(explanation, flags.output));
-    if (found.kind === 'conditions' && found.why !== undefined) printNote(found.why, context);
     return exitCodes.ok;
   });
+}
+
+async function askWhy(leader: LeaderState, { kind, name }: SubjectArgument, namespace: string): Promise<Explanation> {
+  const query = new URLSearchParams({ namespace, name, ...(kind !== undefined && { kind }) });
+  const answer = (await leader.get(`/debug/explain?${query.toString()}`)) as Partial<Explanation> | null;
+  if (answer?.kind !== 'Explanation' || answer.apiVersion !== explainApiVersion)
+    throw new UnknownAnswerError('/debug/explain');
+  return answer as Explanation;
+}
+
+async function explainFromApi(
+  argument: SubjectArgument,
+  namespace: string,
+  cluster: OpenCluster,
+  { source, schedulerName: schedulerNames, schedulerNamespace }: WhyFlags,
+  context: CommandContext,
+): Promise<Explanation | undefined> {
+  const { clock, random, interruption } = context;
+  const { signal } = interruption;
+  const lookup = { namespace: schedulerNamespace, schedulerNames };
+  const chosen = source === 'scheduler' ? 'api' : source;
+  const found = await openClusterSource(chosen, { client: cluster.client, clock, random, signal, ...lookup });
+  const explanation = await explain(argument, namespace, found, cluster, context);
+  if (found.kind === 'conditions' && found.why !== undefined) printNote(found.why, context);
+  return explanation;
 }
 
 async function explain(
