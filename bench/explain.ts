@@ -23,7 +23,7 @@ for (let n = 0; n < nodeCount; n++) {
     ...(n % 97 === 0 && { unschedulable: true }),
   });
   for (let p = 0; p < podsPerNode; p++) {
-    const requests = pool === 'gpu' && p < 7 ? { 'nvidia.com/gpu': 1 } : {};
+    const requests: Record<string, number> = pool === 'gpu' && p < 7 ? { 'nvidia.com/gpu': 1 } : {};
     const runs = p % 2 === 0 ? { activeDeadlineSeconds: 600 + ((n * 7 + p) % 5000) } : {};
     core.pod({ name: `p${n}-${p}`, nodeName: `n${n}`, cpu: 3, memory: '8Gi', requests, priority: p % 3, ...runs });
   }

@@ -90,7 +90,7 @@ export type Remedy =
 /** When the entity should start. */
 export type StartPrediction =
   | { readonly at: string; readonly confidence: StartConfidence }
-  /** Of the pods in its way, so many declare no end. */
+  /** `withoutEnd` of the `blocking` pods in its way declare no end. */
   | { readonly at?: never; readonly confidence: 'Unknown'; readonly withoutEnd: number; readonly blocking: number };
 
 /** Member counts of a group. */

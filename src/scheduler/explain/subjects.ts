@@ -1,17 +1,11 @@
 import type { Subject } from '../../api/explain/basis.ts';
 import { parseGroupKey } from '../../api/group-key.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { GangView } from '../../cluster/gang.ts';
-import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 
 /** Returns the group of a key (see `groupKeyOf`). */
 export function subjectOfGroup(key: string, uid?: string): Subject {
   const { source, namespace, name } = parseGroupKey(key);
   return { kind: 'PodGroup', source, namespace, name, ...(uid !== undefined && { uid }) };
-}
-
-export function subjectOfGang({ key, spec }: GangView): Subject {
-  return subjectOfGroup(key, spec?.uid);
 }
 
 /** Returns the pod's group; the pod itself if it is in none. */
@@ -21,8 +15,4 @@ export function subjectOfPod(pod: Pod): Subject {
 
 export function podSubject({ namespace, name, uid }: Pod): Subject {
   return { kind: 'Pod', namespace, name, uid };
-}
-
-export function subjectOf(entity: SchedulingEntity): Subject {
-  return entity.kind === 'gang' ? subjectOfGang(entity.gang) : podSubject(entity.pod);
 }
