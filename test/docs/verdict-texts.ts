@@ -23,7 +23,7 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
   'src/scheduler/preemption/preemptions.ts': ['note'],
   'src/scheduler/preemption/ongoing-preemptions.ts': ['note'],
-  'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits', 'searchEnded'],
+  'src/scheduler/cycle/wait-causes.ts': ['neverFits', 'searchEnded'],
   'src/scheduler/cycle/node-availability-check.ts': ['neverFits', 'waitsForNodes'],
 };
 /** Functions that create the message of a verdict. */
