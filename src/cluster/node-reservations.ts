@@ -101,8 +101,8 @@ export class NodeReservations {
   #keyOf({ uid, priority, podGroupKey }: Pod): string {
     const groupKey = podGroupKey !== undefined && this.isFor(podGroupKey) ? podGroupKey : '';
     const own = this.#byOwner.get(uid);
-    // A member does not respect its own group's reservations anyway.
-    const isOwnOfGroup = groupKey !== '' && own?.owner.podGroupKey === groupKey;
+    // A member does not respect most of its own group's reservations anyway.
+    const isOwnOfGroup = groupKey !== '' && own?.owner.podGroupKey === groupKey && own.plan?.excludesSiblings !== true;
     return `${priority} ${groupKey} ${own === undefined || isOwnOfGroup ? '' : uid}`;
   }
 

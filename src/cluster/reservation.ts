@@ -4,6 +4,8 @@ import type { Pod } from '../api/pod.ts';
 export interface ReservationPlan {
   /** The priority with which its reservations exclude other pods, whatever the priority of the owners: that of the plan's entity. */
   readonly priority: number;
+  /** True if its entity is a single pod, which other members of the pod's group must respect. Absent: it is for the whole group. */
+  readonly excludesSiblings?: boolean;
 }
 
 export const reservationKinds = ['nomination', 'repair', 'backfill'] as const;
@@ -41,12 +43,13 @@ function reservedPriority({ owner, plan, isExclusive = false }: Reservation): nu
   return isExclusive ? Infinity : (plan?.priority ?? owner.priority);
 }
 
-/** Returns whether the reservation is for `pod` itself or for a member of its gang. */
-export function isForOwnEntity(pod: Pod, { owner }: Reservation): boolean {
-  return owner.uid === pod.uid || (owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey);
+/** Returns whether the reservation is for `pod` itself or for its group. */
+export function isForOwnEntity(pod: Pod, { owner, plan }: Reservation): boolean {
+  if (owner.uid === pod.uid) return true;
+  return owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey && plan?.excludesSiblings !== true;
 }
 
-/** Returns whether the reservation excludes `pod`. Members of one gang are planned together and do not exclude each other. */
+/** Returns whether the reservation excludes `pod`. Members that are planned together do not exclude each other. */
 export function mustRespect(pod: Pod, reservation: Reservation): boolean {
   return !isForOwnEntity(pod, reservation) && reservedPriority(reservation) >= pod.priority;
 }

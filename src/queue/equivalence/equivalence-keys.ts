@@ -132,7 +132,7 @@ export class EquivalenceKeys {
     return [gang?.key, gang?.spec?.uid, gang?.isHeldBack, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
   }
 
-  /** Returns whether a member of the group has a reservation. A reservation excludes only other groups. */
+  /** Returns whether a member of the group has a reservation. It counts for some members of its group only, or for none. */
   #hasReservation(members: readonly Pod[]): boolean {
     const { cluster } = this.#options;
     if (!cluster.hasReservations) return false;

@@ -28,17 +28,20 @@ export class Turn {
   constructor(
     options: Pick<Turn, 'key' | 'name' | 'since' | 'changes'> & {
       readonly priority: number;
+      /** Whether the entity is a single pod, perhaps one of a group whose members wait one by one. */
+      readonly isOfOnePod: boolean;
       readonly predicted: PredictedTurn;
     },
   ) {
-    const { key, name, since, changes, priority, predicted } = options;
+    const { key, name, since, changes, priority, isOfOnePod, predicted } = options;
     this.key = key;
     this.name = name;
     this.since = since;
     this.changes = changes;
     this.pool = predicted.pool;
     this.future = predicted.future;
-    this.plan = new PlanReservations({ priority, nominations: predicted.future.nominations });
+    const { nominations } = predicted.future;
+    this.plan = new PlanReservations({ priority, nominations, excludesSiblings: isOfOnePod });
   }
 
   get nodeNames(): ReadonlySet<string> {

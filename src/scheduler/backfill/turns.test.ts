@@ -137,6 +137,48 @@ describe('a gang that waits for capacity', () => {
   });
 });
 
+describe.each([
+  ['Kubernetes itself without a quorum', 'basic'],
+  ['scheduling.x-k8s.io beyond the quorum', 'extra'],
+])('a member of a group of %s', (_, kind) => {
+  /** One node of 4 CPUs, one of which is free until second 600. Member `first` needs all of them; `second` came later and needs one. */
+  async function firstWaits(): Promise<TurnStory> {
+    const story = new TurnStory();
+    story.node('a', 4);
+    story.pod('old', { nodeName: 'a', cpu: 3, runtime: '600s', runs: 600 });
+    const group = kind === 'basic' ? { schedulingGroup: 'red' } : { group: 'red' };
+    if (kind === 'basic') {
+      story.queueing.nativeGroup({ name: 'red' });
+    } else {
+      story.node('b', 1);
+      story.queueing.group({ name: 'red', minMember: 1 });
+      story.pod('zeroth', { ...group, nodeName: 'b' });
+    }
+    story.pod('first', { ...group, cpu: 4 });
+    await story.after(61);
+    expect(story.reserved).toEqual({ a: ['first'] });
+    story.pod('second', { ...group, runs: 1200 });
+    return story;
+  }
+
+  it('does not take the capacity that is reserved for an older member', async () => {
+    const story = await firstWaits();
+    await story.after(1);
+    expect(story.verdicts.get('second')).toMatchObject({ reason: 'WaitingForTurn', waitsFor: 'turn' });
+    await story.after(550);
+    expect(story.started.get('first')).toBeLessThan(610);
+    expect(story.started.has('second')).toBe(false);
+  });
+
+  it('starts when the older member is gone', async () => {
+    const story = await firstWaits();
+    await story.after(1);
+    story.queueing.removePod('first');
+    await story.after(2);
+    expect(story.started.has('second')).toBe(true);
+  });
+});
+
 describe('a gang that waits for pods without a declared end', () => {
   it('drains the nodes with the fewest of them after drainAfterSeconds', async () => {
     const story = new TurnStory();

@@ -270,7 +270,8 @@ export class Turns {
     const name = nameOf(schedulingEntity);
     const { priority } = sortKey;
     const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
-    const turn = new Turn({ key, name, predicted, priority, since, changes: this.#changesNow });
+    const isOfOnePod = schedulingEntity.kind === 'pod';
+    const turn = new Turn({ key, name, predicted, priority, isOfOnePod, since, changes: this.#changesNow });
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);

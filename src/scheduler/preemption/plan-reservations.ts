@@ -6,11 +6,13 @@ import type { Nomination } from '../../framework/dry-run.ts';
 export class PlanReservations implements ReservationPlan {
   readonly priority: number;
   readonly nominations: readonly Nomination[];
+  readonly excludesSiblings: boolean;
 
   /** `nominations`: at least one. */
-  constructor(options: { readonly priority: number; readonly nominations: readonly Nomination[] }) {
+  constructor(options: ReservationPlan & { readonly nominations: readonly Nomination[] }) {
     this.priority = options.priority;
     this.nominations = options.nominations;
+    this.excludesSiblings = options.excludesSiblings === true;
   }
 
   /** A pod of the entity that owns the plan. */
