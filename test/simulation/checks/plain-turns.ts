@@ -17,9 +17,16 @@ export interface PlainTurn {
   readonly prediction: PlainPrediction;
 }
 
-/** Returns the name of the pod's entity: its group, or namespace/name of a pod without one, or in one whose pods start one by one. */
+const groupPrefix = 'group ';
+
+/** Returns the name of the pod's entity: that of its group, or namespace/name of a pod without one, or in one whose pods start one by one. */
 export function entityOf(record: StoreRecord, { group, key }: PlainPod): string {
-  return group === undefined || hasSingles(record, group) ? key : group;
+  return group === undefined || hasSingles(record, group) ? key : `${groupPrefix}${group}`;
+}
+
+/** Returns the name of the group that the entity is; undefined: it is a pod. */
+export function groupOfEntity(entity: string): string | undefined {
+  return entity.startsWith(groupPrefix) ? entity.slice(groupPrefix.length) : undefined;
 }
 
 /** Reports whether the pods of the group start one by one, or did so while it existed. */
@@ -128,7 +135,8 @@ export function mayBlock(
     const isLikeLast = member > 0 && formOf(current.waiting[member - 1]!) === formOf(pod);
     // As if the members placed so far were bound: the next ones may have to be near them.
     const there = placed.map(([each, node]) => [{ ...each, node }, node] as const);
-    const own = pods.filter((each) => isOnNode(each) && each.group === current.entity);
+    const group = groupOfEntity(current.entity);
+    const own = group === undefined ? [] : pods.filter((each) => isOnNode(each) && each.group === group);
     const all = [...own.map((each) => [each, each.node] as const), ...there];
     const empty = new PlainCapacity(nodes, all, surroundings);
     return nodes.some(({ name, zone }, at) => {
@@ -148,9 +156,9 @@ export function readyTimes(
   record: StoreRecord,
   entity: string,
 ): { readonly earliest: number; readonly latest: number } | undefined {
-  const isGroup = !entity.includes('/');
-  const pod = isGroup ? undefined : record.get('pods', entity);
-  const groupName = isGroup ? entity : pod && plainPod(pod).group;
+  const ownGroup = groupOfEntity(entity);
+  const pod = ownGroup === undefined ? record.get('pods', entity) : undefined;
+  const groupName = ownGroup ?? (pod && plainPod(pod).group);
   let groupAt: number | undefined;
   let latest = -Infinity;
   let needed = 1;
@@ -178,7 +186,7 @@ export function readyTimes(
     members.push(at);
     latest = Math.max(latest, at);
   }
-  needed = isGroup ? needed : 1;
+  needed = ownGroup === undefined ? 1 : needed;
   if (members.length < needed || (groupName !== undefined && groupAt === undefined)) return undefined;
   return { earliest: Math.max(groupAt ?? 0, members[needed - 1]!), latest };
 }

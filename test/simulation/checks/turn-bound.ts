@@ -3,7 +3,7 @@ import { groupNamed, podsIn, tallyOf, viewAt } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
 import { hasEnded, isGroupResource, isMarked, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
-import { entityOf } from './plain-turns.ts';
+import { entityOf, groupOfEntity } from './plain-turns.ts';
 
 /** How an entity had its turn, by the store. Times are virtual. */
 export interface TurnCourse {
@@ -78,12 +78,12 @@ export function delayOf(
   from: number,
   to: number,
 ): string | undefined {
-  const isGroup = !entity.includes('/');
+  const ownGroup = groupOfEntity(entity);
   for (const { resource, type, object, previous, at, by, version } of record.changes) {
     if (at < from || at > to) continue;
     if (resource === 'nodes' && (previous === undefined || type === 'DELETED' || hasChanged(object, previous)))
       return 'a node has changed';
-    if (isGroup && isGroupResource(resource) && plainGroup(object).name === entity) {
+    if (ownGroup !== undefined && isGroupResource(resource) && plainGroup(object).name === ownGroup) {
       const specOf = (of: any): string => JSON.stringify(of?.spec);
       if (type !== 'MODIFIED' || specOf(object) !== specOf(previous)) return 'it has changed';
     }
@@ -121,11 +121,12 @@ export function delayOf(
 
 /** Reports whether the quorum of the entity is bound, or has succeeded. */
 export function hasStarted(record: StoreRecord, entity: string): boolean {
-  if (entity.includes('/')) {
+  const ownGroup = groupOfEntity(entity);
+  if (ownGroup === undefined) {
     const object = record.get('pods', entity);
     return object !== undefined && isOnNode(plainPod(object));
   }
-  const group = groupNamed(record, entity);
+  const group = groupNamed(record, ownGroup);
   if (group === undefined) return false;
   const { bound, succeeded } = tallyOf(group, podsIn(record));
   return bound.length + succeeded >= group.minMember;

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { WrittenRecord } from './written-record.ts';
 
 interface TurnPod {
+  /** Default: default. */
+  readonly namespace?: string;
   readonly milliCpu: number;
   readonly node?: string;
   readonly priority?: number;
@@ -23,16 +25,16 @@ export class TurnRecord extends WrittenRecord {
 
   /** Adds or changes a pod. One on a node has just started there. */
   pod(name: string, pod: TurnPod): void {
-    const key = `default/${name}`;
+    const key = `${pod.namespace ?? 'default'}/${name}`;
     const known = this.record.get('pods', key) as any;
     const object = manifestOf(name, pod, known?.status.startTime ?? isoOf(this.at ?? 0));
     if (known === undefined) this.add('pods', key, object);
     else this.change('pods', key, object);
   }
 
-  group(name: string, minMember: number): void {
-    this.add('podgroups.scheduling.x-k8s.io', `default/${name}`, {
-      metadata: { name, uid: name },
+  group(name: string, minMember: number, namespace = 'default'): void {
+    this.add('podgroups.scheduling.x-k8s.io', `${namespace}/${name}`, {
+      metadata: { namespace, name, uid: name },
       spec: { minMember },
     });
   }
@@ -46,7 +48,17 @@ export class TurnRecord extends WrittenRecord {
 
 function manifestOf(
   name: string,
-  { milliCpu, node, priority = 0, zone, group, runtime, start, reason = 'Unschedulable' }: TurnPod,
+  {
+    namespace = 'default',
+    milliCpu,
+    node,
+    priority = 0,
+    zone,
+    group,
+    runtime,
+    start,
+    reason = 'Unschedulable',
+  }: TurnPod,
   startTime: string,
 ): JsonObject {
   const scheduled = { type: 'PodScheduled', status: 'False', reason, message: 'no capacity' };
@@ -55,7 +67,7 @@ function manifestOf(
   const predicted = { type: 'tutti.dev/PredictedStart', status: 'True', reason: confidence, message };
   return {
     metadata: {
-      ...{ namespace: 'default', name, uid: name },
+      ...{ namespace, name, uid: name },
       labels: group === undefined ? {} : { 'scheduling.x-k8s.io/pod-group': group },
       annotations: runtime === undefined ? {} : { 'tutti.dev/runtime': runtime },
     },

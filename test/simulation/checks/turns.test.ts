@@ -129,6 +129,33 @@ describe('TurnChecker', () => {
     ]);
   });
 
+  it.each([
+    ['accepts', 'starts', true, []],
+    [
+      'reports',
+      'does not start',
+      false,
+      ['I5 group tenant/red, whose turn (Declared) it is since 20000, must start by 105000, and does not'],
+    ],
+  ])('%s a group of another namespace that %s', (_, _what, starts, found) => {
+    const story = new Story(true);
+    const member = { namespace: 'tenant', milliCpu: 2_000, group: 'red', zone: 'b' };
+    story.at(11, ({ store }) => {
+      store.node('m', 2_000, 'b');
+      store.group('red', 1, 'tenant');
+      store.pod('r0', member);
+    });
+    story.at(20, ({ store }) => store.pod('r0', { ...member, start: 60_000 }));
+    story.store.by = 'scheduler-1';
+    story.at(60, ({ store }) => {
+      store.ends('old');
+      store.pod('big', { milliCpu: 2_000, node: 'n' });
+      if (starts) store.pod('r0', { ...member, node: 'm' });
+    });
+    story.settled(106);
+    expect(story.found).toEqual(found);
+  });
+
   it('accepts a late start after an overrun, and waits for its end', () => {
     const story = new Story();
     story.settled(110);
@@ -184,7 +211,7 @@ describe('TurnChecker', () => {
       story.settled(30);
       return story.found;
     });
-    expect(found).toEqual([[], ['I5 red has a turn, but fits on no empty nodes']]);
+    expect(found).toEqual([[], ['I5 group red has a turn, but fits on no empty nodes']]);
   });
 
   it('accepts turns of members beyond the quorum that do not fit together', () => {
