@@ -38,9 +38,9 @@ class Story {
     this.store.add('nodes', `/${name}`, nodeFor(pods, name));
   }
 
-  group(name: string, minMember: number, spec: object = {}): void {
-    this.store.add(groups, `default/${name}`, { metadata: { name, uid: name }, spec: { minMember, ...spec } });
-    this.#started.add(name);
+  group(name: string, minMember: number, spec: object = {}, uid = name): void {
+    this.store.add(groups, `default/${name}`, { metadata: { name, uid }, spec: { minMember, ...spec } });
+    this.#started.add(uid);
   }
 
   pod(name: string, options: PodOptions = {}): void {
@@ -304,6 +304,17 @@ describe('PreemptionChecker', () => {
       'pod r1 stays, and its mark "tutti: preempting to accommodate a higher priority pod (default/high)" too',
       '1 members of group red, which was preempted for default/high, are left',
     ]);
+  });
+
+  it('excuses a group of which only a part was evicted if its object was then created again', () => {
+    const story = full({ low: ['r0', 'r1'], group: 'red' });
+    story.store.change('pods', 'default/high', podOf('high', { priority: 100 }));
+    story.group('red', 2);
+    for (const name of ['r0', 'r1']) story.mark(name);
+    story.delete('r0');
+    story.group('red', 2, {}, 'red-again');
+    expect(story.settle()).not.toContain('1 members of group red, which was preempted for default/high, are left');
+    expect(story.excuses).toContain('a group was evicted in part: it was created again');
   });
 
   it('reports a victim that is promised to another entity of the same priority, unless that gives it up soon', () => {

@@ -428,6 +428,9 @@ export class PreemptionChecker implements Checker {
       // A process that does not know the group treats its members as single pods.
       if (known.isNative && this.#obstacles.wereNativeGroupsHidden?.() === true)
         this.#evidence.excused('a group was evicted in part: its PodGroup was not served');
+      // Members of a group object that is gone belong to no group.
+      else if (left.every(({ boundFor }) => boundFor !== undefined && boundFor !== known.uid))
+        this.#evidence.excused('a group was evicted in part: it was created again');
       else this.#violated(`${left.length} members of group ${group}, which was preempted for ${plan.key}, are left`);
     }
   }
