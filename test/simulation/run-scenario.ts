@@ -124,7 +124,8 @@ export async function runScenario(
     forbiddenNode: scenario.forbiddenNode,
     refused: scenario.extender?.refused,
     areZonesPools: reservations?.poolLabel !== undefined,
-    wereNativeGroupsHidden: (): boolean => world.faults.struck.has('step/native-api-gone'),
+    wereNativeGroupsHidden: (from = 0, to = Infinity): boolean =>
+      scenario.steps.some((step) => step.kind === 'native-api-gone' && step.at <= to && step.at + step.forMs >= from),
   };
   const isRateLimited = scenario.scheduler.qps < 10;
   // A pod avoids nodes where PreBind failed for it twice. No call shows that.

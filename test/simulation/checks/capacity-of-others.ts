@@ -27,8 +27,8 @@ export interface Obstacles {
   readonly refused?: readonly string[] | undefined;
   /** Whether each zone is a pool of reservations with a predicted start. */
   readonly areZonesPools?: boolean | undefined;
-  /** Returns whether the API server did not serve the PodGroups of Kubernetes itself for a while. */
-  readonly wereNativeGroupsHidden?: () => boolean;
+  /** Returns whether at some time between these two, by default in the whole run, the API server did not serve the PodGroups of Kubernetes itself. */
+  readonly wereNativeGroupsHidden?: (from?: number, to?: number) => boolean;
 }
 
 /**

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { ReleaseChecker } from './gang-evictions.ts';
 import { viewAt } from './plain-group.ts';
-import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
+import { calmEvidence, memberOf, nativeMemberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 const noResponse = 'no response';
 const groups = 'podgroups.scheduling.x-k8s.io';
+const nativeGroups = 'podgroups.scheduling.k8s.io';
 
 /** A group of two with one bound member, and the findings when a scheduler evicts it. */
 class Story {
@@ -21,19 +22,31 @@ class Story {
       violated: (_invariant, what) => this.violations.push(what),
       excused: (reason) => this.excuses.push(reason),
     }),
+    { wereNativeGroupsHidden: (from, to) => this.#hidden.some(([at, end]) => at <= to! && end >= from!) },
   );
-  readonly #controller = { role: 'controller' };
+  /** When the API server does not serve the PodGroups of Kubernetes itself. */
+  readonly #hidden: (readonly [number, number])[] = [];
+  readonly #memberOf: typeof memberOf;
+  readonly #stops: (readonly [number, number])[] = [];
+  readonly #controller = {
+    role: 'controller',
+    wasStopped: (from: number, to: number): boolean => this.#stops.some(([at, end]) => at <= to && end >= from),
+  };
   #now = 0;
   #committed = 0;
 
-  constructor({ pods = 1, isControlled = true } = {}) {
+  constructor({ pods = 1, isControlled = true, isNative = false } = {}) {
     const { store } = this;
+    this.#memberOf = isNative ? nativeMemberOf : memberOf;
     store.add('nodes', '/a', nodeFor(pods));
-    store.add(groups, 'default/red', { metadata: { name: 'red', uid: 'red' }, spec: { minMember: 2 } });
-    const bound: any = memberOf('red', { name: 'r0', node: 'a' });
+    const metadata = { name: 'red', uid: 'red' };
+    if (isNative)
+      store.add(nativeGroups, 'default/red', { metadata, spec: { schedulingPolicy: { gang: { minCount: 2 } } } });
+    else store.add(groups, 'default/red', { metadata, spec: { minMember: 2 } });
+    const bound: any = this.#memberOf('red', { name: 'r0', node: 'a' });
     const ownerReferences = isControlled ? [{ controller: true }] : [];
     store.add('pods', 'default/r0', { ...bound, metadata: { ...bound.metadata, ownerReferences } });
-    store.add('pods', 'default/r1', memberOf('red', { name: 'r1' }));
+    store.add('pods', 'default/r1', this.#memberOf('red', { name: 'r1' }));
   }
 
   /** Nodes are drained for another pod of this priority. */
@@ -52,7 +65,7 @@ class Story {
   start(): number {
     const { store } = this;
     this.#started.add('red');
-    store.change('pods', 'default/r1', memberOf('red', { name: 'r1', node: 'a' }));
+    store.change('pods', 'default/r1', this.#memberOf('red', { name: 'r1', node: 'a' }));
     this.#commit();
     const { version } = store;
     store.at = version + 1_000;
@@ -94,6 +107,16 @@ class Story {
     const path = `/api/v1/namespaces/default/pods/${pod}/status`;
     const request = { method: 'PATCH', path, body: JSON.stringify(body) };
     this.#checker.sent({ process: { name: 'one', role: 'scheduler' }, of, request, received: [] } as unknown as Call);
+  }
+
+  /** The API server does not serve the PodGroups of Kubernetes itself from one time to another. */
+  hideNativeGroups(from: number, to: number): void {
+    this.#hidden.push([from, to]);
+  }
+
+  /** The controller is paused from one time to another. */
+  pauseController(from: number, to: number): void {
+    this.#stops.push([from, to]);
   }
 
   /** The controller writes the Lease. */
@@ -241,6 +264,33 @@ describe('ReleaseChecker', () => {
     story.lead(at);
     expect(story.evict(undefined, { controller })).toEqual(found);
   });
+
+  it.each([
+    ['excuses', 'while its quorum was bound', [0, 5_000], []],
+    ['reports', 'only at first', [0, 100], ['one evicts default/r0 of group red, which has started']],
+  ] as const)(
+    '%s the eviction of a group that has started if the controller was paused %s',
+    (_what, _when, pause, found) => {
+      const story = new Story();
+      story.pauseController(pause[0], pause[1]);
+      const controller = [story.start()];
+      expect(story.evict(undefined, { controller })).toEqual(found);
+    },
+  );
+
+  it.each([
+    ['excuses', 'while its quorum was bound', [0, 5_000], []],
+    ['reports', 'only at first', [0, 100], ['one evicts default/r0 of group native:red, which has started']],
+    ['reports', 'only later', [900, 5_000], ['one evicts default/r0 of group native:red, which has started']],
+  ] as const)(
+    '%s the eviction of a group that has started if the API server did not serve PodGroups %s',
+    (_what, _when, hidden, found) => {
+      const story = new Story({ isNative: true });
+      story.hideNativeGroups(hidden[0], hidden[1]);
+      const controller = [story.start()];
+      expect(story.evict(undefined, { controller })).toEqual(found);
+    },
+  );
 
   it('excuses the eviction of a group that has started while the API server does not respond to the controller', () => {
     const story = new Story();

@@ -88,12 +88,13 @@ export class ReleaseChecker implements Checker {
   readonly #forbiddenNode: string | undefined;
   readonly #refused: readonly string[];
   readonly #areZonesPools: boolean;
+  readonly #wereNativeGroupsHidden: (from: number, to: number) => boolean;
   readonly #isUnclear: string | undefined;
 
   /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
   constructor(
     evidence: Evidence,
-    { forbiddenNode, refused = [], areZonesPools = false }: Obstacles = {},
+    { forbiddenNode, refused = [], areZonesPools = false, wereNativeGroupsHidden }: Obstacles = {},
     isUnclear?: string,
   ) {
     this.#evidence = evidence;
@@ -101,6 +102,7 @@ export class ReleaseChecker implements Checker {
     this.#forbiddenNode = forbiddenNode;
     this.#refused = refused;
     this.#areZonesPools = areZonesPools;
+    this.#wereNativeGroupsHidden = wereNativeGroupsHidden ?? ((): boolean => false);
     this.#isUnclear = isUnclear;
   }
 
@@ -310,6 +312,13 @@ export class ReleaseChecker implements Checker {
     const until = this.#wholeUntil.get(group.uid) ?? Infinity;
     const hasLed = (controller: Call['process']): boolean => (this.#ledFrom.get(controller) ?? Infinity) <= until;
     if (this.#ledFrom.size > 0 && !informed.some(hasLed)) return 'no controller led';
+    // What lasts from the start to the end of that time leaves no time to record it.
+    const from = until - (this.#wholeMs.get(group.uid) ?? 0);
+    const lasted = (was: (from: number, to: number) => boolean): boolean =>
+      was(from, from + brieflyMs) && was(until - brieflyMs, until);
+    if (informed.every((controller) => lasted((...span) => controller.wasStopped(...span))))
+      return 'the controller was stopped';
+    if (group.isNative && lasted(this.#wereNativeGroupsHidden)) return 'its PodGroup was not served';
     const write = this.#statusCalls.get(group.name);
     const isUnanswered = write !== undefined && write.status === undefined && !write.isGivenUp;
     return isUnanswered ? 'a status call has no response' : undefined;
