@@ -110,6 +110,24 @@ describe('TurnChecker', () => {
     expect(story.found).toHaveLength(1);
   });
 
+  it('accepts a pod if the turn is withdrawn just after it, but only if something has delayed the entity', () => {
+    const found = [10, 0].map((priority) => {
+      const story = new Story();
+      const other = { milliCpu: 100, priority, runtime: '10s' };
+      story.at(11, ({ store }) => store.pod('other', other));
+      story.store.by = 'scheduler-1';
+      story.at(12, ({ store }) => store.pod('other', { ...other, node: 'n' }));
+      story.store.by = 'world';
+      story.small(20);
+      story.at(21.5, ({ store }) => store.pod('big', { milliCpu: 2_000 }));
+      return story.found;
+    });
+    expect(found).toEqual([
+      ['a pod was bound where a turn is shown: a higher priority was bound, and the turn was withdrawn'],
+      ['I5 small, which declares no end, is bound to n, which default/big needs before'],
+    ]);
+  });
+
   it('accepts any pod on a node that the entity does not need', () => {
     const story = new Story();
     story.at(11, ({ store }) => store.node('m', 2_000));

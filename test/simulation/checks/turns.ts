@@ -196,12 +196,24 @@ export class TurnChecker implements Checker {
           each.at === shown.at && each.confidence === shown.confidence;
         if (predictions.some(isShown)) return true;
         if (predictions.some((prediction) => this.#allows(prediction, intrusion))) return false;
+        const why = predictions.length === 0 ? this.#whyWithdrawn(entity) : undefined;
+        if (why !== undefined) {
+          this.#evidence.excused(`a pod was bound where a turn is shown: ${why}, and the turn was withdrawn`);
+          return false;
+        }
       }
       const declared = pod.declaredMs === undefined ? 'no end' : `to end in ${pod.declaredMs / 1000} s`;
       const what = `${pod.name}, which declares ${declared}, is bound to ${pod.node}, which ${entity} needs before`;
       this.#evidence.violated('I5', what);
       return false;
     });
+  }
+
+  /** Returns why an entity that still waits may have lost its turn; undefined: it has started, or nothing has delayed it. */
+  #whyWithdrawn(entity: string): string | undefined {
+    const { record, now } = this.#evidence;
+    const course = this.#waiting.get(entity);
+    return course && delayOf(record, course, course.since - receivedMs, now());
   }
 
   /** Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. */
