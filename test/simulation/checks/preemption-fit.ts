@@ -53,7 +53,9 @@ export function isImpossibleFor(
   { refused = [], ...surroundings }: Surroundings,
 ): boolean {
   const others = othersOf(record, waiting, view, surroundings);
-  const taken = [...takenCapacity(others, Infinity), ...comingTo(others, surroundings)];
+  // The scheduler counts a pod for which it has sent a Binding as one on the node, in terms on other pods too.
+  const coming = comingTo(others, surroundings).map(([pod, node]) => [{ ...pod, node }, node] as const);
+  const taken = [...takenCapacity(others, Infinity), ...coming];
   const nodes = usableNodes(record, undefined, view);
   return new PlainCapacity(nodes, taken, { claims: claimsIn(record), refused }).arrangement(waiting, needed) === 'none';
 }

@@ -142,6 +142,13 @@ function podOf(name: string, { group, node, priority = 0, never = false }: PodOp
   return pod;
 }
 
+/** Returns a required affinity to the pods of a group on the same node. */
+function togetherWith(group: string): object {
+  const labelSelector = { matchLabels: { 'scheduling.x-k8s.io/pod-group': group } };
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector };
+  return { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+}
+
 /** Node a is full of `low` pods; `high` waits. */
 function full({ low = ['low'], group, ...high }: PodOptions & { readonly low?: readonly string[] } = {}): Story {
   const story = new Story();
@@ -236,6 +243,21 @@ describe('PreemptionChecker', () => {
     withdrawn.mark('low');
     withdrawn.delete('low');
     expect(withdrawn.violations).toEqual([]);
+  });
+
+  it.each([
+    ['accepts', 'has', []],
+    ['reports', 'has not', ['scheduler-1 deletes pods for default/high, which does not fit without them either']],
+  ])('%s a preemption for a pod that must be together with one for which a Binding %s been sent', (_, has, found) => {
+    const story = full();
+    story.change('high', (pod) => (pod.spec.affinity = togetherWith('red')));
+    story.node('b', 1);
+    story.store.change('nodes', '/a', nodeFor(2, 'a'));
+    story.pod('friend', { group: 'red' });
+    if (has === 'has') story.bind('friend');
+    story.mark('low');
+    story.delete('low');
+    expect(story.violations).toEqual(found);
   });
 
   it('counts the members of a beneficiary that have succeeded', () => {
