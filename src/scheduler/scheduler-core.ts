@@ -15,7 +15,7 @@ import type { BindingCycle } from './binding/binding-cycle.ts';
 import { createBinding } from './binding/binding.ts';
 import { Attempts } from './cycle/attempts.ts';
 import type { Paused } from './cycle/attempts.ts';
-import type { CycleResult } from './cycle/cycle-result.ts';
+import type { CycleResult, Rehearsed } from './cycle/cycle-result.ts';
 import type { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { WaitCauses } from './cycle/wait-causes.ts';
 import { workAtATime as defaultWorkAtATime } from './cycle/work-at-a-time.ts';
@@ -144,6 +144,14 @@ export class SchedulerCore {
   attempt(work: number): CycleResult | Paused | undefined;
   attempt(work = Infinity): CycleResult | Paused | undefined {
     return this.#attempts.attempt(work);
+  }
+
+  /**
+   * Like `attempt`, for a core that writes nothing and has no extenders: the plan is not bound, but its pods count as bound at once. A preemption
+   * only reserves the capacity of its victims. Must not alternate with `attempt`, and nothing may be awaited between two calls.
+   */
+  rehearse(): Rehearsed | undefined {
+    return this.#attempts.rehearse();
   }
 
   /** Returns the latest verdict on the pod by this process. */

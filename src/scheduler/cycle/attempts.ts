@@ -6,6 +6,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { CapacityLines } from '../../queue/capacity-lines.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
+import type { BindingPlan } from '../binding/binding-plan.ts';
 import type { Extenders } from '../extenders/extenders.ts';
 import { ExtenderRequests } from '../extenders/extender-requests.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -22,7 +23,7 @@ import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
-import type { CycleResult } from './cycle-result.ts';
+import type { CycleResult, Rehearsed } from './cycle-result.ts';
 import type { SideWork } from './side-work.ts';
 import { WaitCauses } from './wait-causes.ts';
 
@@ -62,6 +63,8 @@ export class Attempts {
   readonly #intake: Intake;
   readonly #recovery: Recovery;
   readonly #outcomes: AttemptOutcomes;
+  /** Those of rehearsed attempts. */
+  readonly #rehearsed: AttemptOutcomes;
   readonly #turns: Turns | undefined;
   readonly #extenders: Extenders | undefined;
   /** Undefined if no extender is configured. */
@@ -118,9 +121,9 @@ export class Attempts {
       isRunning: () => lifecycle.isRunning,
     });
     this.metricsSnapshot = metricsSnapshot;
-    this.#outcomes = new AttemptOutcomes({
-      ...{ intake, binding, preemptions, turns, lines, metricsSnapshot, metrics, logger },
-    });
+    const outcomes = { intake, preemptions, turns, lines, metricsSnapshot, metrics, logger };
+    this.#outcomes = new AttemptOutcomes({ ...outcomes, binding });
+    this.#rehearsed = new AttemptOutcomes({ ...outcomes, binding: { start: (plan) => this.#showAsBound(plan) } });
     this.#extenders = extenders;
     this.#ready = () => {
       if (lifecycle.isRunning) onReady();
@@ -161,6 +164,28 @@ export class Attempts {
     if (!this.#catchUp(work)) return paused;
     this.#open = undefined;
     return run.result.value;
+  }
+
+  /** See SchedulerCore.rehearse. */
+  rehearse(): Rehearsed | undefined {
+    const entity = this.#lifecycle.isRunning ? this.#intake.queue.pop() : undefined;
+    if (entity === undefined) return undefined;
+    const { schedulingEntity } = entity;
+    const startedAt = this.#clock.monotonic();
+    const profile = this.#intake.profiles.of(schedulingEntity);
+    const result = this.cycle.run(entity, profile);
+    if (result.kind === 'asking') throw new Error('cannot rehearse an attempt that needs extenders');
+    this.#rehearsed.handle(entity, profile, result, startedAt);
+    return { schedulingEntity, result };
+  }
+
+  /** Changes the cache and the queue as the watch does once the plan is bound. */
+  #showAsBound({ assignments }: BindingPlan): void {
+    const { cluster, handlers } = this.#intake;
+    for (const { pod, nodeName } of assignments) {
+      const known = cluster.pod(pod.uid)!;
+      handlers.pods.onUpdate(known, { ...known, nodeName });
+    }
   }
 
   /** Runs the parts of this work between attempts from now on. Call it once. */
@@ -211,6 +236,7 @@ export class Attempts {
     this.preemptions.stop();
     this.#turns?.stop();
     this.#outcomes.stop();
+    this.#rehearsed.stop();
   }
 
   /** Resolves when no extender call is running. */

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { ClassReport, EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { Failure } from '../../queue/failure.ts';
 import type { PredictedTurn } from '../backfill/turn.ts';
@@ -37,3 +38,9 @@ export type CycleResult =
 
 /** A result after which the entity waits for an event. */
 export type Rejected = Extract<CycleResult, { kind: 'rejected' }>;
+
+/** An attempt whose plan was not bound; see SchedulerCore.rehearse. */
+export interface Rehearsed {
+  readonly schedulingEntity: SchedulingEntity;
+  readonly result: Exclude<CycleResult, { kind: 'asking' }>;
+}
