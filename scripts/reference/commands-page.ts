@@ -36,6 +36,8 @@ const never: Commands = {
   verify: notRun,
   status: notRun,
   why: notRun,
+  plan: notRun,
+  drainCheck: notRun,
   queue: notRun,
   version: notRun,
   completion: notRun,

@@ -50,6 +50,15 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Explain one pod, as JSON': 'tutti why pod/red-5 --namespace ml -o json',
     'Say only what the conditions of the objects say': 'tutti why red --source conditions',
   },
+  plan: {
+    'Say whether the workloads of a file would start now': 'tutti plan -f job.yaml',
+    'Plan the files of a directory, without sending them to the API server': 'tutti plan -f manifests --local',
+    'Plan again only if the cluster is as before': 'tutti plan -f job.yaml --if-version 0f3c5a7e9b1d2468 --output json',
+  },
+  'drain-check': {
+    'Say what a drain of two nodes at once would do to pod groups': 'tutti drain-check node-7 node-8',
+    'Print it for another program': 'tutti drain-check node-7 --output json',
+  },
   queue: {
     'Show the queue': 'tutti queue',
     'Show what waits in one namespace, with its rank among all': 'tutti queue --namespace ml',

@@ -33,6 +33,8 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       verify: command('verify'),
       status: (subjects, flags) => command('status')({ subjects, ...flags }),
       why: (subject, flags) => command('why')({ subject, ...flags }),
+      plan: command('plan'),
+      drainCheck: (nodes, flags) => command('drain-check')({ nodes, ...flags }),
       queue: command('queue'),
       version: command('version'),
       completion: (shell) => command('completion')({ shell }),

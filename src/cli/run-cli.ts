@@ -140,6 +140,14 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runWhy } = await import('./explain/why/run-why.ts');
       return runWhy(subject, flags, begin());
     },
+    async plan(flags) {
+      const { runPlan } = await import('./explain/plan/run-plan.ts');
+      return runPlan(flags, begin());
+    },
+    async drainCheck(nodes, flags) {
+      const { runDrainCheck } = await import('./explain/drain-check/run-drain-check.ts');
+      return runDrainCheck(nodes, flags, begin());
+    },
     async queue(flags) {
       const { runQueue } = await import('./explain/queue/run-queue.ts');
       return runQueue(flags, begin());

@@ -81,7 +81,7 @@ export interface PlanResult {
  * What a drain does to a group.
  * - `safe`: all displaced members fit elsewhere, and the quorum stays bound meanwhile.
  * - `interrupts`: they fit elsewhere, but fewer than the quorum are bound meanwhile.
- * - `shrinks`: they do not all fit elsewhere, but the quorum stays.
+ * - `shrinks`: they do not all fit elsewhere, but with those that do, the group has its quorum.
  * - `strands`: the group cannot keep its quorum.
  */
 export type DrainOutcome = 'safe' | 'interrupts' | 'shrinks' | 'strands';
@@ -90,10 +90,10 @@ export interface DrainItem {
   readonly subject: Subject;
   /** Members on the nodes. */
   readonly here: number;
-  /** Members bound once the nodes are empty and before replacements start. */
+  /** Members that count towards the quorum once the nodes are empty and before replacements start. */
   readonly after: number;
   readonly minMember: number;
-  /** Replacements that fit elsewhere. */
+  /** Replacements that fit elsewhere. A member without a controller has none. */
   readonly fit: number;
   readonly assignments: readonly Assignment[];
   readonly outcome: DrainOutcome;

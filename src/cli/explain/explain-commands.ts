@@ -8,8 +8,10 @@ import {
 } from '../cluster-flags.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { colorModes } from '../output/color.ts';
-import { namespaceName } from '../flag-values.ts';
+import { namespaceName, objectName, oneMorePath } from '../flag-values.ts';
+import type { DrainCheckFlags } from './drain-check/run-drain-check.ts';
 import { withLeaderFlags } from './leader/leader-flags.ts';
+import type { PlanFlags } from './plan/run-plan.ts';
 import type { QueueFlags } from './queue/run-queue.ts';
 import type { StatusFlags } from './status/run-status.ts';
 import { subjectArgument } from './subject-argument.ts';
@@ -21,6 +23,8 @@ import type { VersionFlags } from './version/run-version.ts';
 export interface ExplainCommands {
   status(subjects: readonly SubjectArgument[], flags: StatusFlags): Promise<number>;
   why(subject: SubjectArgument, flags: WhyFlags): Promise<number>;
+  plan(flags: PlanFlags): Promise<number>;
+  drainCheck(nodes: readonly string[], flags: DrainCheckFlags): Promise<number>;
   queue(flags: QueueFlags): Promise<number>;
   version(flags: VersionFlags): Promise<number>;
 }
@@ -33,6 +37,10 @@ export function explainCommands(commands: ExplainCommands, onDone: (exitCode: nu
     ),
     whyCommand().action(async ([subject]: readonly SubjectArgument[], flags: WhyFlags) =>
       onDone(await commands.why(subject!, flags)),
+    ),
+    planCommand().action(async (flags: PlanFlags) => onDone(await commands.plan(flags))),
+    drainCheckCommand().action(async (nodes: readonly string[], flags: DrainCheckFlags) =>
+      onDone(await commands.drainCheck(nodes, flags)),
     ),
     queueCommand().action(async (flags: QueueFlags) => onDone(await commands.queue(flags))),
     versionCommand().action(async (flags: VersionFlags) => onDone(await commands.version(flags))),
@@ -78,6 +86,60 @@ function whyCommand(): Command {
   return command.addHelpText(
     'after',
     `\nExit codes:\n  ${exitCodes.ok}  The explanation was printed.\n  ${exitCodes.failed}  There is no such group or pod, or the cluster could not be read.`,
+  );
+}
+
+function planCommand(): Command {
+  const command = new Command('plan')
+    .description(
+      'Say whether the workloads of manifests would start now, on which nodes, and why not. Creates nothing.',
+    )
+    .requiredOption(
+      '-f, --file <path>',
+      'Pods, PodGroups, Jobs, ReplicaSets, Deployments and StatefulSets: a YAML or JSON file, a directory of such files, or - for standard input. Can be repeated; all are planned together.',
+      oneMorePath,
+    )
+    .addOption(
+      new Option(
+        '-n, --namespace <name>',
+        'Namespace of objects that set none. (default: that of the context)',
+      ).argParser(namespaceName),
+    )
+    .option(
+      '--local',
+      'Send the objects nowhere. By default, the API server checks and completes them by a dry run, if you may create them.',
+    )
+    .option(
+      '--if-version <version>',
+      'Plan only if the cluster still has the version that an earlier plan has printed.',
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
+    )
+    .addOption(
+      new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
+        .choices(colorModes)
+        .default('auto'),
+    );
+  withConnectionFlags(withSchedulerLookupFlags(command));
+  return command.addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  All of them would start now.\n  ${exitCodes.failed}  The cluster could not be read.\n  ${exitCodes.usage}  The manifests cannot be planned.\n  ${exitCodes.no}  Something would not start now, the API server rejects an object, or the cluster has another version.`,
+  );
+}
+
+function drainCheckCommand(): Command {
+  const command = new Command('drain-check')
+    .description('Say what a drain of nodes would do to pod groups. Changes nothing.')
+    .argument(
+      '<node...>',
+      'The nodes that are to be drained together',
+      (text, previous: readonly string[] | undefined) => [...(previous ?? []), objectName(text)],
+    );
+  withConnectionFlags(withPrintFlags(withSchedulerLookupFlags(command)));
+  return command.addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  The drain interrupts no group.\n  ${exitCodes.failed}  There is no such node, or the cluster could not be read.\n  ${exitCodes.no}  The drain interrupts, shrinks or strands a group.`,
   );
 }
 

@@ -29,14 +29,21 @@ export function printExplanation(
   const hasColors = usesColor(color, stdout, environment);
   const lines = [
     headline(explanation, clock.now(), hasColors),
-    ...verdictLines(explanation),
-    ...blockerLines(explanation),
-    ...outlookLines(explanation, clock.now()),
-    ...remedyLines(explanation),
+    ...explanationLines(explanation, clock.now()),
     basisLine(explanation.basis),
   ];
   stdout.write(`${lines.join('\n')}\n`);
   for (const { part, message } of explanation.errors) printNote(`${part}: ${message}`, context);
+}
+
+/** Returns why the entity does not fit, and what would help. All text is safe to show. */
+export function explanationLines(explanation: Explanation, now: number): readonly string[] {
+  return [
+    ...verdictLines(explanation),
+    ...blockerLines(explanation),
+    ...outlookLines(explanation, now),
+    ...remedyLines(explanation),
+  ];
 }
 
 const waitTexts: Readonly<Record<WaitsFor, string>> = {
@@ -197,11 +204,12 @@ const unknownTexts: Readonly<Record<Unknown, string>> = {
   workCap: 'more, because the work for one answer was used up',
 };
 
-function basisLine({ source, ageSeconds, unknowns }: Basis): string {
+/** Returns what an answer rests on and what it does not know, after an empty line. */
+export function basisLine({ source, ageSeconds, unknowns }: Basis): string {
   const unknown = unknowns.length === 0 ? '' : ` Not known: ${unknowns.map((each) => unknownTexts[each]).join('; ')}.`;
   return `\nFrom ${sources[source]}, ${ageSeconds.toFixed(1)} s old.${unknown}`;
 }
 
-function nameOf({ namespace, name }: Subject): string {
+export function nameOf({ namespace, name }: Subject): string {
   return `${namespace}/${name}`;
 }

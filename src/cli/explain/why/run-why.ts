@@ -1,4 +1,3 @@
-import type { Basis } from '../../../api/explain/basis.ts';
 import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { Explanation } from '../../../api/explain/explanation.ts';
 import type { SubjectName } from '../../../scheduler/explain/explainer.ts';
@@ -9,6 +8,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { ColorMode } from '../../output/color.ts';
 import { printNote } from '../../output/print.ts';
 import { serialize } from '../../output/serialize.ts';
+import { completeExplanation, withUnknowns } from '../complete-explanation.ts';
 import { openClusterSource } from '../cluster-source.ts';
 import type { ClusterSource } from '../cluster-source.ts';
 import { askLeader } from '../leader/ask-leader.ts';
@@ -92,9 +92,7 @@ async function explain(
     const name: SubjectName = { ...argument, namespace };
     const part = core.explainNow(name);
     if (part === undefined) return undefined;
-    const { unknowns, ...rest } = part;
-    const all: Basis['unknowns'] = [...new Set([...basis.unknowns, ...unknowns])].sort();
-    return { ...rest, basis: { ...basis, unknowns: all }, errors: [...errors, ...part.errors] };
+    return completeExplanation(part, basis, errors);
   } finally {
     await core.stop();
   }
@@ -115,7 +113,7 @@ async function explainByConditions(
   return {
     apiVersion: explainApiVersion,
     kind: 'Explanation',
-    basis: { ...list.basis, unknowns: [...new Set([...list.basis.unknowns, 'hiddenNodes' as const])].sort() },
+    basis: withUnknowns(list.basis, ['hiddenNodes']),
     subject,
     state,
     ...(waitsFor !== undefined && { waitsFor }),

@@ -1,0 +1,58 @@
+import { explainApiVersion } from '../../../api/explain/basis.ts';
+import type { PartError } from '../../../api/explain/basis.ts';
+import type { DrainCheck } from '../../../api/explain/lists.ts';
+import { listedPath, projectListed } from '../../../api/listed-object.ts';
+import type { PodDisruptionBudget } from '../../../api/pod-disruption-budget.ts';
+import { CollectionLister } from '../../../compose/cluster-state/collection-lister.ts';
+import { loadClusterState } from '../../../compose/cluster-state/load-cluster-state.ts';
+import type { ConnectionFlags, PrintFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { withUnknowns } from '../complete-explanation.ts';
+import { withCluster } from '../with-cluster.ts';
+import { forecastDrain, unknownsOf } from './drain-forecast.ts';
+import { printDrainCheck } from './print-drain-check.ts';
+import { shortBudgets } from './short-budgets.ts';
+
+/** The flags of `tutti drain-check`. */
+export interface DrainCheckFlags extends ConnectionFlags, SchedulerLookupFlags, PrintFlags {}
+
+/** Prints what a drain of the nodes would do to pod groups. Resolves to 0 if it is safe for all of them, otherwise to 5. */
+export async function runDrainCheck(
+  nodes: readonly string[],
+  flags: DrainCheckFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { clock, random, interruption } = context;
+  const { signal } = interruption;
+  const { schedulerName: schedulerNames, schedulerNamespace: namespace } = flags;
+  return withCluster(flags, context, async ({ client }) => {
+    const state = await loadClusterState({ client, clock, random, signal, namespace, schedulerNames });
+    try {
+      const forecast = forecastDrain(state.core, nodes, clock.now());
+      const { items, lost, notJudged, displaced } = forecast;
+      const budgets: PodDisruptionBudget[] = [];
+      const errors: PartError[] = [];
+      await new CollectionLister({ client, signal }, errors).fill(listedPath('PodDisruptionBudget'), (raw) =>
+        budgets.push(projectListed('PodDisruptionBudget', raw)),
+      );
+      const part = errors[0]?.part;
+      const check: DrainCheck = {
+        apiVersion: explainApiVersion,
+        kind: 'DrainCheck',
+        basis: withUnknowns(state.basis, unknownsOf(forecast)),
+        nodes: [...new Set(nodes)],
+        items,
+        budgets: shortBudgets(budgets, displaced),
+        lost,
+        notJudged,
+        // The scheduler may read the budgets too.
+        errors: [...state.errors.filter((error) => error.part !== part), ...errors],
+      };
+      printDrainCheck(check, flags, context);
+      return items.every(({ outcome }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
+    } finally {
+      await state.core.stop();
+    }
+  });
+}
