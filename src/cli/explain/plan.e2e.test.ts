@@ -87,6 +87,7 @@ beforeAll(async () => {
   });
   await client.create('/api/v1/namespaces/default/pods', pod('busy', '500m'));
   await client.create(podGroupPath('default'), group('runs', 1));
+  await client.create(podGroupPath('default'), group('empty', 9));
   await client.create('/apis/apps/v1/namespaces/default/replicasets', replicas('ReplicaSet', 'runs', 1, '500m'));
   await ground.until(async () => {
     const { items } = await client.list('/api/v1/pods');
@@ -134,6 +135,12 @@ describe('tutti plan', () => {
     expect(items).toMatchObject([
       { fits: true, members: 2, assignments: [{ member: 'train-0' }, { member: 'train-1' }] },
     ]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('replaces a PodGroup that exists without members', async () => {
+    const { items, exitCode } = await planned(group('empty', 2), job('empty', 2, '500m'));
+    expect(items).toMatchObject([{ fits: true, minMember: 2 }]);
     expect(exitCode).toBe(0);
   });
 

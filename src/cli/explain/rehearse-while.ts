@@ -1,32 +1,34 @@
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Rehearsed } from '../../scheduler/cycle/cycle-result.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
 
-/** A longer queue would make the command take minutes. */
-export const maxRehearsals = 5_000;
+/** Attempts of other entities. A longer queue would make the command take minutes. */
+export const maxOtherRehearsals = 5_000;
 
 /**
- * Rehearses attempts in the order of the queue while an entity of interest is due. Passes each result to `see`. Returns false if it gave up
- * after `maxRehearsals` attempts.
+ * Rehearses attempts in the order of the queue while an entity of interest is due. Passes each result to `see`. Returns false if it gave up,
+ * because too many other entities come first.
  */
 export function rehearseWhile(
   core: Pick<SchedulerCore, 'queue' | 'rehearse'>,
-  isOfInterest: (entity: QueuedEntity) => boolean,
+  isOfInterest: (entity: SchedulingEntity) => boolean,
   see: (rehearsed: Rehearsed) => void,
 ): boolean {
-  for (let count = 0; count < maxRehearsals; count++) {
+  for (let others = 0; others < maxOtherRehearsals;) {
     if (!hasDue(core.queue.entities(), isOfInterest)) return true;
     const rehearsed = core.rehearse();
     if (rehearsed === undefined) return true;
     see(rehearsed);
+    if (!isOfInterest(rehearsed.schedulingEntity)) others++;
   }
   return false;
 }
 
-function hasDue(entities: Iterable<QueuedEntity>, isOfInterest: (entity: QueuedEntity) => boolean): boolean {
-  for (const entity of entities) {
-    const { kind } = entity.state;
-    if ((kind === 'active' || kind === 'backoff') && isOfInterest(entity)) return true;
+function hasDue(entities: Iterable<QueuedEntity>, isOfInterest: (entity: SchedulingEntity) => boolean): boolean {
+  for (const { state, schedulingEntity } of entities) {
+    const { kind } = state;
+    if ((kind === 'active' || kind === 'backoff') && isOfInterest(schedulingEntity)) return true;
   }
   return false;
 }

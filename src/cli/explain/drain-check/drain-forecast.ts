@@ -52,7 +52,7 @@ export function forecastDrain(core: SchedulerCore, names: readonly string[], now
   const uids = new Set(replacements.map(({ uid }) => uid));
   const isComplete = rehearseWhile(
     core,
-    ({ schedulingEntity: entity }) => (entity.kind === 'pod' ? uids.has(entity.pod.uid) : groups.has(entity.gang.key)),
+    (entity) => (entity.kind === 'pod' ? uids.has(entity.pod.uid) : groups.has(entity.gang.key)),
     () => undefined,
   );
   const items = [...groups].map(([key, here]): DrainItem => {

@@ -72,8 +72,10 @@ export async function admitObjects(
     try {
       objects.push(await admitted(each, create));
     } catch (error) {
-      if (error instanceof NoDryRunError) {
-        isAdmitted = false;
+      // Whether a group that exists may be planned depends on its members.
+      const isKnownGroup = each.kind === 'PodGroup' && error instanceof AlreadyExistsError;
+      if (error instanceof NoDryRunError || isKnownGroup) {
+        isAdmitted &&= isKnownGroup;
         priorities ??= await Priorities.load({ client, signal }, notes);
         try {
           objects.push(completed(each, priorities));

@@ -3,7 +3,7 @@ import type { Explanation } from '../../../api/explain/explanation.ts';
 import type { PlanItem } from '../../../api/explain/lists.ts';
 import type { Pod } from '../../../api/pod.ts';
 import type { GangView } from '../../../cluster/gang.ts';
-import type { QueuedEntity } from '../../../queue/queued-entity.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { Rehearsed } from '../../../scheduler/cycle/cycle-result.ts';
 import { podSubject, subjectOfGroup } from '../../../scheduler/explain/subjects.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
@@ -36,12 +36,16 @@ export function planAdded(
   const keyOf = (pod: Pod): string => (isOfGroup(pod) ? `gang/${pod.podGroupKey!}` : `pod/${pod.uid}`);
   /** item key -> pods that were added */
   const members = new Map<string, Pod[]>(groups.map((key) => [`gang/${key}`, []]));
-  for (const pod of pods) members.set(keyOf(pod), [...(members.get(keyOf(pod)) ?? []), pod]);
+  for (const pod of pods) {
+    const own = members.get(keyOf(pod));
+    if (own === undefined) members.set(keyOf(pod), [pod]);
+    else own.push(pod);
+  }
   const findings = new Map<string, Findings>([...members.keys()].map((key) => [key, { assignments: [] }]));
   const startedBefore = new Set([...core.cluster.gangs()].filter(({ started }) => started).map(({ key }) => key));
   /** Such a group would start, or run, without what was added. */
   const startsSingly = ({ key, spec }: GangView): boolean => spec?.minMember === 0 || startedBefore.has(key);
-  const itemOf = (entity: QueuedEntity['schedulingEntity']): string =>
+  const itemOf = (entity: SchedulingEntity): string =>
     entity.kind === 'gang' ? `gang/${entity.gang.key}` : keyOf(entity.pod);
   /** Explanations of single pods, which are often alike: template -> the first one. */
   const explained = new Map<Pod['template'], Explanation>();
@@ -77,7 +81,7 @@ export function planAdded(
     }
   };
 
-  const isOfInterest = ({ schedulingEntity }: QueuedEntity): boolean => findings.has(itemOf(schedulingEntity));
+  const isOfInterest = (entity: SchedulingEntity): boolean => findings.has(itemOf(entity));
   const isComplete = rehearseWhile(core, isOfInterest, see);
   const items = [...members].map(([key, own]): PlanItem => {
     const found = findings.get(key)!;
