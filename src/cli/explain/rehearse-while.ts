@@ -4,7 +4,7 @@ import type { Rehearsed } from '../../scheduler/cycle/cycle-result.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
 
 /** Attempts of other entities. A longer queue would make the command take minutes. */
-export const maxOtherRehearsals = 5_000;
+const maxOtherRehearsals = 5_000;
 
 /**
  * Rehearses attempts in the order of the queue while an entity of interest is due. Passes each result to `see`. Returns false if it gave up,

@@ -83,7 +83,7 @@ export function addToCluster(core: SchedulerCore, objects: readonly AdmittedObje
   return { pods, groups, errors };
 }
 
-export function keyOfGroup({ object, namespace, name }: Pick<PlannedObject, 'object' | 'namespace' | 'name'>): string {
+function keyOfGroup({ object, namespace, name }: Pick<PlannedObject, 'object' | 'namespace' | 'name'>): string {
   const isNative = object.apiVersion.startsWith('scheduling.k8s.io/');
   return groupKeyOf(isNative ? 'scheduling.k8s.io' : 'scheduling.x-k8s.io', namespace, name);
 }

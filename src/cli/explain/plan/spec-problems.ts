@@ -4,7 +4,7 @@ import { isObject } from '../../manifests/is-object.ts';
 import type { PlannedJson, PlannedKind } from './planned-object.ts';
 
 /** Of one workload: more would take minutes to plan. */
-export const maxPods = 20_000;
+const maxPods = 20_000;
 
 type Problem = readonly [field: string, problem: string];
 
