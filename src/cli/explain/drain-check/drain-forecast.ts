@@ -63,7 +63,7 @@ export function forecastDrain(core: SchedulerCore, names: readonly string[], now
       .filter(({ node }) => node !== '');
     const minMember = gang.spec!.minMember;
     const facts = { here, fit: assignments.length, after: after.get(key)!, minMember };
-    return { subject: subjectOfGang(gang), ...facts, assignments, outcome: outcomeOf(facts, gang.missing === 0) };
+    return { subject: subjectOfGroup(gang.key, gang.spec?.uid), ...facts, assignments, outcome: outcomeOf(facts, gang.missing === 0) };
   });
   return {
     items,
