@@ -209,6 +209,8 @@ export class Attempts {
         if (!run.isPaused) this.#intake.gate.open();
         // It failed.
         if (!run.isPaused && run.result === undefined) this.#openSide = undefined;
+        // A plugin may have stopped the scheduler during the step.
+        if (!this.#lifecycle.isRunning) this.giveUp();
       }
     }
     if (run.result !== undefined && this.#catchUp(work)) this.#openSide = undefined;

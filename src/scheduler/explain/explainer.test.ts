@@ -150,6 +150,26 @@ describe('the start', () => {
   });
 });
 
+it('WI16: a pod of another scheduler is not planned', async () => {
+  const c = cluster();
+  c.node({ name: 'a', cpu: 1 });
+  c.pod({ name: 'lone', cpu: 9, schedulerName: 'other' });
+  const { state, waitsFor, blocker, errors } = await explain(c, 'lone');
+  expect([state, waitsFor, blocker]).toEqual(['Waiting', undefined, undefined]);
+  expect(errors).toEqual([
+    { part: 'scheduler', message: 'another scheduler decides: spec.schedulerName is other, not default-scheduler' },
+  ]);
+});
+
+it('of two groups with one name, the one of the API that is named is explained', () => {
+  const c = cluster();
+  c.group({ name: 'twice', minMember: 2 });
+  c.nativeGroup({ name: 'twice', minCount: 3 });
+  const minMember = (source?: 'scheduling.x-k8s.io' | 'scheduling.k8s.io'): number | undefined =>
+    c.harness.core.explainNow({ namespace: 'default', name: 'twice', source })?.gang?.minMember;
+  expect([minMember(), minMember('scheduling.x-k8s.io'), minMember('scheduling.k8s.io')]).toEqual([2, 2, 3]);
+});
+
 it('an unknown name has no explanation', () => {
   expect(cluster().harness.core.explainNow({ namespace: 'default', name: 'nobody' })).toBeUndefined();
 });

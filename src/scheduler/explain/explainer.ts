@@ -45,7 +45,7 @@ import { podSubject, subjectOfGroup } from './subjects.ts';
 export interface ExplainerOptions {
   readonly cluster: Cluster;
   readonly queue: Pick<SchedulingQueue, 'get' | 'ahead'>;
-  readonly profiles: Pick<Profiles, 'of'>;
+  readonly profiles: Pick<Profiles, 'of' | 'isOurs' | 'schedulerNames'>;
   readonly planner: Planner;
   readonly dryRuns: DryRuns;
   readonly waitCauses: WaitCauses;
@@ -116,7 +116,9 @@ export class Explainer {
     const findings: Findings = { whatHelps: [], errors: [], unknowns: [] };
     const entity = this.#options.queue.get(entityKeyOf(schedulingEntity));
     this.#summarize(findings, found, entity);
-    if (entity?.state.kind !== 'gated') {
+    const other = this.#otherScheduler(schedulingEntity);
+    if (other !== undefined) findings.errors.push({ part: 'scheduler', message: other });
+    else if (entity?.state.kind !== 'gated') {
       const demand = demandOf(this.#options.cluster, schedulingEntity);
       if (demand.needed > 0 && demand.members.length > 0)
         yield* this.#explainDemand(findings, schedulingEntity, entity, mayAddNodes);
@@ -127,6 +129,16 @@ export class Explainer {
       ...rest
     } = findings;
     return { apiVersion: explainApiVersion, kind: 'Explanation', subject, state, shortages, ...rest };
+  }
+
+  /** Returns that another scheduler decides about the entity; undefined: it is ours, or nothing of it waits. */
+  #otherScheduler(schedulingEntity: SchedulingEntity): string | undefined {
+    const { profiles } = this.#options;
+    const [first, ...others] =
+      schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    if (first === undefined || [first, ...others].some(({ schedulerName }) => profiles.isOurs(schedulerName)))
+      return undefined;
+    return `another scheduler decides: spec.schedulerName is ${safeMessage(first.schedulerName)}, not ${profiles.schedulerNames.join(' or ')}`;
   }
 
   #find({ kind, source, namespace, name }: SubjectName): Found | undefined {
@@ -188,13 +200,21 @@ export class Explainer {
   ): Parts<void> {
     const { cluster, dryRuns, profiles, waitCauses } = this.#options;
     const profile = profiles.of(schedulingEntity);
-    const demand = demandOf(cluster, schedulingEntity);
+    let demand = demandOf(cluster, schedulingEntity);
     const nodeSubsetOf = this.#options.usableNodes(demand.members);
     let plan: DryRun | undefined;
     yield* part(findings, 'plan', function* (budget) {
+      demand = demandOf(cluster, schedulingEntity);
       plan = yield* dryRuns.steps(profile, schedulingEntity, { nodeSubsetOf }, budget);
     });
     if (plan === undefined) return;
+    const planned = plan.plan;
+    const { members, gang } = demand;
+    // Attempts and watch events come between two parts.
+    const isCurrent = (): boolean =>
+      members.every(({ uid }) => cluster.openPod(uid) !== undefined) &&
+      planned.every(({ nodeName }) => cluster.node(nodeName) !== undefined) &&
+      (gang === undefined || cluster.gang(gang.key) === gang);
     findings.placed = plan.plan.length;
     findings.needed = demand.needed;
     findings.fitsNow = plan.fits;
@@ -217,16 +237,27 @@ export class Explainer {
         findings.blocker = blocker;
         findings.shortages = shortages;
       }.bind(this),
+      isCurrent,
     );
-    yield* part(findings, 'waitsFor', function* (budget) {
-      const request = { profile, schedulingEntity, demand, plan: { never }, diagnosis, nodeSubsetOf };
-      const { waitsFor } = yield* waitCauses.of(request, budget);
-      findings.waitsFor ??= waitsFor;
-      findings.withoutOtherPods = withoutOtherPods(waitsFor);
-    });
+    yield* part(
+      findings,
+      'waitsFor',
+      function* (budget) {
+        const request = { profile, schedulingEntity, demand, plan: { never }, diagnosis, nodeSubsetOf };
+        const { waitsFor } = yield* waitCauses.of(request, budget);
+        findings.waitsFor ??= waitsFor;
+        findings.withoutOtherPods = withoutOtherPods(waitsFor);
+      },
+      isCurrent,
+    );
     if (diagnosis.rejection.kind === 'pod') return;
     const request = { profile, schedulingEntity, demand, diagnosis, placed: plan.plan.length, nodeSubsetOf };
-    yield* this.#findRemedies(findings, request, mayAddNodes ? nodeLike(findings.blocker, looks) : undefined);
+    yield* this.#findRemedies(
+      findings,
+      request,
+      isCurrent,
+      mayAddNodes ? nodeLike(findings.blocker, looks) : undefined,
+    );
     if (findings.withoutOtherPods === 'fits')
       yield* part(
         findings,
@@ -234,6 +265,7 @@ export class Explainer {
         function* (this: Explainer, budget: WorkBudget) {
           findings.start = yield* this.#predict(profile, demand, looks, nodeSubsetOf, budget);
         }.bind(this),
+        isCurrent,
       );
   }
 
@@ -285,7 +317,12 @@ export class Explainer {
     };
   }
 
-  *#findRemedies(findings: Findings, request: RemedyRequest, like: NodeInfo | undefined): Parts<void> {
+  *#findRemedies(
+    findings: Findings,
+    request: RemedyRequest,
+    isCurrent: () => boolean,
+    like: NodeInfo | undefined,
+  ): Parts<void> {
     const remedies = this.#remedies;
     let ends: Remedy | undefined;
     const parts: Record<string, (budget: WorkBudget) => Yielding<Remedy | undefined>> = {
@@ -302,12 +339,17 @@ export class Explainer {
       },
     };
     for (const [name, find] of Object.entries(parts)) {
-      yield* part(findings, name, function* (budget) {
-        const remedy = yield* find(budget);
-        if (remedy === undefined) return;
-        if (remedy.kind === 'podsEnd') ends = remedy;
-        findings.whatHelps.push(remedy);
-      });
+      yield* part(
+        findings,
+        name,
+        function* (budget) {
+          const remedy = yield* find(budget);
+          if (remedy === undefined) return;
+          if (remedy.kind === 'podsEnd') ends = remedy;
+          findings.whatHelps.push(remedy);
+        },
+        isCurrent,
+      );
     }
   }
 
@@ -358,9 +400,21 @@ function nodeLike(blocker: Blocker | undefined, looks: readonly NodeLook[]): Nod
   return suitable.find(({ name }) => nearest.includes(name)) ?? suitable[0];
 }
 
-/** Yields the part. If it fails, notes that. */
-function* part(findings: Findings, name: string, steps: (budget: WorkBudget) => Yielding<void>): Parts<void> {
+const changed = 'the cluster changed while it was explained; ask again';
+
+/** Yields the part. If it fails, or the state that it builds on is not `isCurrent` any more, notes that. */
+function* part(
+  findings: Findings,
+  name: string,
+  steps: (budget: WorkBudget) => Yielding<void>,
+  isCurrent: () => boolean = () => true,
+): Parts<void> {
   yield function* guarded(budget): Yielding<void> {
+    if (!isCurrent()) {
+      const isNoted = findings.errors.some(({ message }) => message === changed);
+      if (!isNoted) findings.errors.push({ part: name, message: changed });
+      return;
+    }
     try {
       yield* steps(budget);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { DrainItem, DrainOutcome } from '../../../api/explain/lists.ts';
 import type { Node } from '../../../api/node.ts';
 import type { Pod } from '../../../api/pod.ts';
 import { UserError } from '../../../base/user-error.ts';
-import { podSubject, subjectOfGang } from '../../../scheduler/explain/subjects.ts';
+import { podSubject, subjectOfGroup } from '../../../scheduler/explain/subjects.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
 import { rehearseWhile } from '../rehearse-while.ts';
 
@@ -63,7 +63,12 @@ export function forecastDrain(core: SchedulerCore, names: readonly string[], now
       .filter(({ node }) => node !== '');
     const minMember = gang.spec!.minMember;
     const facts = { here, fit: assignments.length, after: after.get(key)!, minMember };
-    return { subject: subjectOfGroup(gang.key, gang.spec?.uid), ...facts, assignments, outcome: outcomeOf(facts, gang.missing === 0) };
+    return {
+      subject: subjectOfGroup(gang.key, gang.spec?.uid),
+      ...facts,
+      assignments,
+      outcome: outcomeOf(facts, gang.missing === 0),
+    };
   });
   return {
     items,

@@ -53,8 +53,17 @@ export async function runWhy(argument: SubjectArgument, flags: WhyFlags, context
   });
 }
 
-async function askWhy(leader: LeaderState, { kind, name }: SubjectArgument, namespace: string): Promise<Explanation> {
-  const query = new URLSearchParams({ namespace, name, ...(kind !== undefined && { kind }) });
+async function askWhy(
+  leader: LeaderState,
+  { kind, source, name }: SubjectArgument,
+  namespace: string,
+): Promise<Explanation> {
+  const query = new URLSearchParams({
+    namespace,
+    name,
+    ...(kind !== undefined && { kind }),
+    ...(source !== undefined && { source }),
+  });
   const answer = (await leader.get(`/debug/explain?${query.toString()}`)) as Partial<Explanation> | null;
   if (answer?.kind !== 'Explanation' || answer.apiVersion !== explainApiVersion)
     throw new UnknownAnswerError('/debug/explain');
