@@ -1,8 +1,7 @@
 import { explainApiVersion } from '../../api/explain/basis.ts';
-import type { PartError, Subject, Unknown } from '../../api/explain/basis.ts';
+import type { PartError, Unknown } from '../../api/explain/basis.ts';
 import type { Blocker, Explanation, Remedy, Shortage, StartPrediction } from '../../api/explain/explanation.ts';
 import { formatAmount } from '../../api/format-amount.ts';
-import { groupKeyOf } from '../../api/group-key.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict, WaitsFor } from '../../api/verdict.ts';
@@ -12,7 +11,6 @@ import { safeMessage } from '../../base/safe-text.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
@@ -32,6 +30,8 @@ import type { Planner } from '../placement/planning/planner.ts';
 import { VictimSearch } from '../preemption/search/victim-search.ts';
 import type { Profiles } from '../profiles.ts';
 import { countsOf, shownVerdict, stateOfGang, stateOfPod } from './entity-summary.ts';
+import { findSubject } from './find-subject.ts';
+import type { Found, SubjectName } from './find-subject.ts';
 import { funnelOf } from './funnel.ts';
 import { nearestNodes } from './nearest-nodes.ts';
 import { NodeLooks } from './node-looks.ts';
@@ -40,7 +40,6 @@ import { rejectionDetails } from './rejection-details.ts';
 import { Remedies } from './remedies.ts';
 import type { RemedyRequest } from './remedies.ts';
 import { shortagesOf } from './shortages.ts';
-import { podSubject, subjectOfGroup } from './subjects.ts';
 
 export interface ExplainerOptions {
   readonly cluster: Cluster;
@@ -62,23 +61,6 @@ export type Parts<T> = Generator<(budget: WorkBudget) => Yielding<void>, T, void
 
 /** An explanation without what only the caller knows, and what it does not know. */
 export type ExplanationPart = Omit<Explanation, 'basis'> & { readonly unknowns: readonly Unknown[] };
-
-/** Names a group or a pod. Without a kind, a group is meant before a pod. */
-export interface SubjectName {
-  readonly kind?: Subject['kind'] | undefined;
-  readonly source?: Subject['source'] | undefined;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-interface Found {
-  readonly subject: Subject;
-  /** What the queue decides as one. */
-  readonly schedulingEntity: SchedulingEntity;
-  readonly gang: GangView | undefined;
-  /** Undefined: the group was asked for. */
-  readonly pod: Pod | undefined;
-}
 
 /** What the parts have found so far. */
 type Findings = { -readonly [K in keyof ExplanationPart]?: ExplanationPart[K] } & {
@@ -110,7 +92,7 @@ export class Explainer {
    * that a part may add nodes to it for a while.
    */
   *explain(name: SubjectName, mayAddNodes = false): Parts<ExplanationPart | undefined> {
-    const found = this.#find(name);
+    const found = findSubject(name, this.#options);
     if (found === undefined) return undefined;
     const { subject, schedulingEntity, gang, pod } = found;
     const findings: Findings = { whatHelps: [], errors: [], unknowns: [] };
@@ -139,29 +121,6 @@ export class Explainer {
     if (first === undefined || [first, ...others].some(({ schedulerName }) => profiles.isOurs(schedulerName)))
       return undefined;
     return `another scheduler decides: spec.schedulerName is ${safeMessage(first.schedulerName)}, not ${profiles.schedulerNames.join(' or ')}`;
-  }
-
-  #find({ kind, source, namespace, name }: SubjectName): Found | undefined {
-    const { cluster } = this.#options;
-    if (kind !== 'Pod') {
-      const sources = source === undefined ? (['scheduling.x-k8s.io', 'scheduling.k8s.io'] as const) : [source];
-      for (const each of sources) {
-        const key = groupKeyOf(each, namespace, name);
-        const gang = cluster.gang(key);
-        if (gang === undefined || (gang.spec === undefined && gang.members.size === 0)) continue;
-        const schedulingEntity = { kind: 'gang' as const, gang };
-        return { subject: subjectOfGroup(key, gang.spec?.uid), schedulingEntity, gang, pod: undefined };
-      }
-    }
-    if (kind === 'PodGroup') return undefined;
-    for (const pod of cluster.pods()) {
-      if (pod.name !== name || pod.namespace !== namespace) continue;
-      const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      const isAlone = gang === undefined || this.#options.queue.get(`pod/${pod.uid}`) !== undefined;
-      const schedulingEntity = isAlone ? { kind: 'pod' as const, pod } : { kind: 'gang' as const, gang };
-      return { subject: podSubject(pod), schedulingEntity, gang, pod };
-    }
-    return undefined;
   }
 
   /** Adds what needs no plan. */

@@ -2,7 +2,8 @@ import { WorkBudget } from '../../base/work-budget.ts';
 import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { SideWork } from '../cycle/side-work.ts';
-import type { Explainer, ExplanationPart, Parts, SubjectName } from './explainer.ts';
+import type { Explainer, ExplanationPart, Parts } from './explainer.ts';
+import type { SubjectName } from './find-subject.ts';
 
 /** Another explanation is being made. */
 export class BusyError extends Error {

@@ -1,6 +1,6 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { Explanation } from '../../../api/explain/explanation.ts';
-import type { SubjectName } from '../../../scheduler/explain/explainer.ts';
+import type { SubjectName } from '../../../scheduler/explain/find-subject.ts';
 import { UserError } from '../../../base/user-error.ts';
 import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
