@@ -60,7 +60,11 @@ describe('tutti status', () => {
   it('takes groups and pods, and prints a table by default', async () => {
     const { flags } = await parse('status red pod/red-5 podgroup.scheduling.x-k8s.io/blue -A -l team=a');
     expect(flags).toEqual({
-      subjects: [{ name: 'red' }, { name: 'red-5', kind: 'Pod' }, { name: 'blue', kind: 'PodGroup' }],
+      subjects: [
+        { name: 'red' },
+        { name: 'red-5', kind: 'Pod' },
+        { name: 'blue', kind: 'PodGroup', source: 'scheduling.x-k8s.io' },
+      ],
       allNamespaces: true,
       selector: 'team=a',
       ...{ output: 'table', headers: true, color: 'auto' },

@@ -185,7 +185,7 @@ export const losses = {
       await stage.deletePod(lost);
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
         reason: 'MemberLost',
-        says: ['capacity on node spare'],
+        says: ['capacity on another node'],
       });
       await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
       return () => {

@@ -8,7 +8,7 @@ import { forecastDrain } from './drain-forecast.ts';
 
 /** More clusters: DRAIN_SEEDS=20000 vitest run --project unit-apart src/cli/explain/drain-check/drain-forecast.property.test.ts */
 const first = Number(process.env.DRAIN_FROM ?? 1);
-const count = Number(process.env.DRAIN_SEEDS ?? 60);
+const count = Number(process.env.DRAIN_SEEDS ?? 150);
 const seeds = Array.from({ length: count }, (_, i) => first + i);
 
 /** Two groups that run on nodes of the seed's cluster, and a node or two to drain. */

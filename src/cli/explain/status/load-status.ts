@@ -1,5 +1,5 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
-import type { PartError } from '../../../api/explain/basis.ts';
+import type { PartError, Subject } from '../../../api/explain/basis.ts';
 import type { EntityState } from '../../../api/explain/explanation.ts';
 import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
 import { parseGroupKey } from '../../../api/group-key.ts';
@@ -49,7 +49,7 @@ export async function loadStatus(options: StatusOptions): Promise<StatusList> {
     const { source, namespace, name } = parseGroupKey(key);
     return isListed(source) ? [absentStatusGroup(source, namespace, name)] : [];
   });
-  const chosen = [...groups, ...absent].filter((group) => isNamed(options, 'PodGroup', group.name));
+  const chosen = [...groups, ...absent].filter((group) => isNamed(options, 'PodGroup', group.name, group.source));
   const singles = (members.get(undefined) ?? []).filter((pod) => isChosenPod(options, pod));
   const items = [
     ...chosen.map((group) => groupItem(group, pods && (members.get(group.key) ?? []), now)),
@@ -119,10 +119,14 @@ function isMember({ groupKey, nativeGroupKey }: StatusPod): boolean {
   return groupKey !== undefined || nativeGroupKey !== undefined;
 }
 
-function isNamed({ subjects }: StatusOptions, kind: 'PodGroup' | 'Pod', name: string): boolean {
-  // A name without a kind is that of a group.
+function isNamed({ subjects }: StatusOptions, kind: Subject['kind'], name: string, source?: GroupSource): boolean {
+  // A name without a kind is that of a group, and one without an API that of a group of either.
   return (
-    subjects.length === 0 || subjects.some((subject) => subject.name === name && (subject.kind ?? 'PodGroup') === kind)
+    subjects.length === 0 ||
+    subjects.some(
+      (subject) =>
+        subject.name === name && (subject.kind ?? 'PodGroup') === kind && (subject.source ?? source) === source,
+    )
   );
 }
 
