@@ -124,11 +124,15 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
       });
     });
 
-    /** Asserts the scheduler's response status for each path. */
-    async function expectAnswers(expected: number): Promise<void> {
+    /** Asserts the scheduler's response status for each path. /debug/explain rejects a request that names nothing. */
+    async function expectAnswers(expected: 200 | 403): Promise<void> {
       await RightsStory.play(watched, async (story) => {
-        const answers = await Promise.all(paths.map(async ({ resource }) => (await story.ask(resource))[0]!));
-        return answers.every((status) => status === expected) ? undefined : answers.join();
+        const answers = await Promise.all(
+          paths.map(async ({ resource }) => [resource, (await story.ask(resource))[0]!] as const),
+        );
+        const isExpected = ([path, status]: (typeof answers)[number]): boolean =>
+          status === (expected === 200 && path === '/debug/explain' ? 400 : expected);
+        return answers.every(isExpected) ? undefined : answers.join();
       });
     }
 
@@ -137,6 +141,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
         'get /metrics',
         'get /configz',
         'get /debug/cache',
+        'get /debug/explain',
         'get /debug/groups',
         'get /debug/queue',
       ]);
