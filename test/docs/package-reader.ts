@@ -9,7 +9,7 @@ import type { ConsoleCommand } from './console-blocks.ts';
 /** What `npm run package` reads. */
 const sources = [
   ...['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'tsconfig.build.json'],
-  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'crds', 'examples', 'scripts', 'src'],
+  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'crds', 'examples', 'schemas', 'scripts', 'src'],
 ];
 
 /** Commands that need a registry -> the same effect without one, with the packages of this repository. */
