@@ -607,8 +607,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/preemption/preemption-check.ts',
-        find: 'return broken && `PodGroup',
-        replace: 'return undefined && `PodGroup',
+        find: 'if (broken === undefined) return undefined;',
+        replace: 'return undefined;',
       },
     ],
     within: 200,

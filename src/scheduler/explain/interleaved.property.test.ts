@@ -46,9 +46,10 @@ async function explainAmidChanges(seed: number): Promise<ExplanationPart | undef
   let isDone = false;
   const explanation = core.explain({ namespace: 'default', name: 'red' }).finally(() => (isDone = true));
   for (let turns = 0; !isDone; turns++) {
-    expect(turns, `seed ${seed}`).toBeLessThan(2_000);
+    expect(turns, `seed ${seed}`).toBeLessThan(20_000);
     core.attempt(int(1, 20));
-    if (random() < 0.2) [addNode, addPod, removeNode, removePod][int(0, 3)]!();
+    // The cluster must not grow faster than the explanation proceeds.
+    if (turns < 200 && random() < 0.2) [addNode, addPod, removeNode, removePod][int(0, 3)]!();
     await c.settle();
   }
   return explanation;
