@@ -77,11 +77,19 @@ export function withPrintFlags(command: Command): Command {
   return command
     .addOption(new Option('-o, --output <format>', 'Format of the output.').choices(outputFormats).default('table'))
     .option('--no-headers', 'Print no column headers.')
-    .addOption(
-      new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
-        .choices(colorModes)
-        .default('auto'),
-    );
+    .addOption(colorOption());
+}
+
+/** When to use colors. */
+export function colorOption(): Option {
+  return new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
+    .choices(colorModes)
+    .default('auto');
+}
+
+/** For commands that answer with one object. */
+export function textJsonOrYamlOption(): Option {
+  return new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text');
 }
 
 /** For commands whose output is not a list. */

@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import {
+  colorOption,
+  textJsonOrYamlOption,
   withConnectionFlags,
   withNamespaceFlags,
   withPrintFlags,
@@ -7,7 +9,6 @@ import {
   withSelectorFlag,
 } from '../cluster-flags.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { colorModes } from '../output/color.ts';
 import { namespaceName, objectName, oneMorePath } from '../flag-values.ts';
 import type { DrainCheckFlags } from './drain-check/run-drain-check.ts';
 import { withLeaderFlags } from './leader/leader-flags.ts';
@@ -74,14 +75,8 @@ function whyCommand(): Command {
         .choices(['auto', 'scheduler', 'api', 'conditions'])
         .default('auto'),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
-    )
-    .addOption(
-      new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
-        .choices(colorModes)
-        .default('auto'),
-    );
+    .addOption(textJsonOrYamlOption())
+    .addOption(colorOption());
   withConnectionFlags(withLeaderFlags(withSchedulerLookupFlags(command)));
   return command.addHelpText(
     'after',
@@ -113,14 +108,8 @@ function planCommand(): Command {
       '--if-version <version>',
       'Plan only if the cluster still has the version that an earlier plan has printed.',
     )
-    .addOption(
-      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
-    )
-    .addOption(
-      new Option('--color <when>', 'Use colors; auto means in a terminal, unless NO_COLOR is set.')
-        .choices(colorModes)
-        .default('auto'),
-    );
+    .addOption(textJsonOrYamlOption())
+    .addOption(colorOption());
   withConnectionFlags(withSchedulerLookupFlags(command));
   return command.addHelpText(
     'after',
@@ -172,8 +161,6 @@ function versionCommand(): Command {
         "Namespace of the scheduler's release. (default: all namespaces, or tutti-system if you may not list Deployments everywhere)",
       ).argParser(namespaceName),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'Format of the output.').choices(['text', 'json', 'yaml']).default('text'),
-    );
+    .addOption(textJsonOrYamlOption());
   return withConnectionFlags(command);
 }

@@ -11,13 +11,11 @@ import { createPlayground } from '../../compose/create-playground.ts';
 import type { Playground } from '../../compose/create-playground.ts';
 import { podGroupPath } from '../../api/pod-group.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
-import { Builders } from '../../testkit/builders/builders.ts';
-import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { expectValidAnswer } from '../../../test/expect/valid-answer.ts';
+import { createPod } from '../testing/create-pod.ts';
 import { freshHome } from '../testing/fresh-home.ts';
 
 const home = freshHome('explain');
-const build = new Builders();
 let ground: Playground;
 let client: KubeClient;
 let transport: HttpTransport;
@@ -34,17 +32,6 @@ async function tutti(...parameters: readonly string[]): Promise<Ended> {
   return { exitCode, stdout: process.stdout, stderr: process.stderr };
 }
 
-async function createPod(options: PodOptions): Promise<void> {
-  const { metadata, spec } = build.pod({ schedulerName: 'tutti', ...options });
-  const { name, namespace, labels } = metadata;
-  await client.create(`/api/v1/namespaces/${namespace}/pods`, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace, labels },
-    spec: { ...spec, containers: spec.containers!.map((container) => ({ image: 'x', ...container })) },
-  });
-}
-
 async function createGroup(name: string, namespace: string, minMember: number, cpus: readonly number[]): Promise<void> {
   await client.create(podGroupPath(namespace), {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
@@ -52,7 +39,8 @@ async function createGroup(name: string, namespace: string, minMember: number, c
     metadata: { name, namespace, labels: { team: name } },
     spec: { minMember },
   });
-  for (const [index, cpu] of cpus.entries()) await createPod({ name: `${name}-${index}`, namespace, group: name, cpu });
+  for (const [index, cpu] of cpus.entries())
+    await createPod(client, { name: `${name}-${index}`, namespace, group: name, cpu });
 }
 
 beforeAll(async () => {
@@ -65,7 +53,7 @@ beforeAll(async () => {
   await createGroup('cyan', 'ml', 2, [1, 1]);
   await createGroup('red', 'ml', 2, [4, 4]);
   await createGroup('lab', 'default', 3, [1]);
-  await createPod({ name: 'lone', namespace: 'default', cpu: 99 });
+  await createPod(client, { name: 'lone', namespace: 'default', cpu: 99 });
   await ground.until(async () => {
     const { items } = await client.list(podGroupPath());
     const text = JSON.stringify(items);

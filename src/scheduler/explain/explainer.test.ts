@@ -171,7 +171,7 @@ it('of two groups with one name, the one of the API that is named is explained',
 });
 
 it('an unknown name has no explanation', () => {
-  expect(cluster().harness.core.explainNow({ namespace: 'default', name: 'nobody' })).toBeUndefined();
+  expect(cluster().harness.core.explainNow({ namespace: 'default', name: 'absent' })).toBeUndefined();
 });
 
 describe('an explanation of a running scheduler', () => {

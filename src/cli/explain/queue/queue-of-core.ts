@@ -1,8 +1,8 @@
 import type { QueueItem } from '../../../api/explain/lists.ts';
-import { parseGroupKey } from '../../../api/group-key.ts';
 import type { Subject } from '../../../api/explain/basis.ts';
 import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { QueuedEntity } from '../../../queue/queued-entity.ts';
+import { podSubject, subjectOfGroup } from '../../../scheduler/explain/subjects.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
 
 /**
@@ -31,12 +31,9 @@ function itemOf({ schedulingEntity, state, sortKey }: QueuedEntity): QueueItem {
 }
 
 function subjectOf(schedulingEntity: SchedulingEntity): Subject {
-  if (schedulingEntity.kind === 'pod') {
-    const { namespace, name, uid } = schedulingEntity.pod;
-    return { kind: 'Pod', namespace, name, uid };
-  }
+  if (schedulingEntity.kind === 'pod') return podSubject(schedulingEntity.pod);
   const { key, spec } = schedulingEntity.gang;
-  return { kind: 'PodGroup', ...parseGroupKey(key), ...(spec !== undefined && { uid: spec.uid }) };
+  return subjectOfGroup(key, spec?.uid);
 }
 
 function firstPodOf(

@@ -8,13 +8,12 @@ import type { Explanation } from '../../../api/explain/explanation.ts';
 import { createPlayground } from '../../../compose/create-playground.ts';
 import type { Playground } from '../../../compose/create-playground.ts';
 import { silentLogger } from '../../../observability/silent-logger.ts';
-import { Builders } from '../../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { expectValidAnswer } from '../../../../test/expect/valid-answer.ts';
+import { createPod } from '../../testing/create-pod.ts';
 import { freshHome } from '../../testing/fresh-home.ts';
 
 const home = freshHome('why');
-const build = new Builders();
 let ground: Playground;
 let client: KubeClient;
 let transport: HttpTransport;
@@ -33,17 +32,6 @@ async function why(name: string): Promise<Explanation> {
   return explanation;
 }
 
-async function createPod(options: PodOptions): Promise<void> {
-  const { metadata, spec } = build.pod({ schedulerName: 'tutti', ...options });
-  const { name, namespace, labels } = metadata;
-  await client.create(`/api/v1/namespaces/${namespace}/pods`, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace, labels },
-    spec: { ...spec, containers: spec.containers!.map((container) => ({ image: 'x', ...container })) },
-  });
-}
-
 async function createGang(name: string, minMember: number, members: readonly PodOptions[]): Promise<void> {
   await client.create(podGroupPath('default'), {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
@@ -52,7 +40,7 @@ async function createGang(name: string, minMember: number, members: readonly Pod
     spec: { minMember },
   });
   for (const [index, options] of members.entries())
-    await createPod({ name: `${name}-${index}`, group: name, ...options });
+    await createPod(client, { name: `${name}-${index}`, group: name, ...options });
 }
 
 async function untilStarted(name: string): Promise<void> {
@@ -73,7 +61,7 @@ beforeAll(async () => {
     endpoint: await loadKubeconfig({ clock: systemClock, path: ground.kubeconfigPath }),
   });
   client = new KubeClient({ transport, clock: systemClock });
-  for (const name of ['old-0', 'old-1']) await createPod({ name, cpu: 1.5 });
+  for (const name of ['old-0', 'old-1']) await createPod(client, { name, cpu: 1.5 });
   await ground.until(
     async () => JSON.stringify(await client.list('/api/v1/namespaces/default/pods')).split('"nodeName"').length === 3,
   );
@@ -131,10 +119,10 @@ describe('tutti why', () => {
   });
 
   it('exits with 1 if there is nothing of this name', async () => {
-    const { exitCode, stdout, stderr } = await tutti('why', 'nobody');
+    const { exitCode, stdout, stderr } = await tutti('why', 'absent');
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'tutti: there is neither a pod group nor a pod named nobody in the namespace default; choose another one with --namespace\n',
+      'tutti: there is neither a pod group nor a pod named absent in the namespace default; choose another one with --namespace\n',
     );
   });
 
@@ -148,7 +136,7 @@ describe('tutti why', () => {
 
     const members = await why('lab');
     expect([members.waitsFor, members.gang?.existing]).toEqual(['members', 1]);
-    await createPod({ name: 'lab-1', group: 'lab', cpu: 0.1 });
+    await createPod(client, { name: 'lab-1', group: 'lab', cpu: 0.1 });
     await untilStarted('lab');
 
     const capacity = await why('full');
