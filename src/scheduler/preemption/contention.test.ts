@@ -189,3 +189,15 @@ it('a group goes whole if a delete without a response had an effect that the wat
   for (let i = 0; i < 10; i++) await story.after(60);
   expect(story.bound).toEqual({});
 });
+
+it('members of a basic group do not rely on the same capacity', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 3);
+  story.pod('large', { nodeName: 'a', cpu: 2, priority: -1 });
+  story.pod('small', { nodeName: 'a' });
+  story.nativeGroup({ name: 'red', priority: 10 });
+  for (const name of ['first', 'second', 'third']) story.pod(name, { schedulingGroup: 'red', priority: 10 });
+  await story.run();
+  expect(story.pods.filter(({ deleting }) => deleting)).toHaveLength(2);
+  expect(story.reserved).toEqual({ first: 'a', second: 'a', third: 'a' });
+});

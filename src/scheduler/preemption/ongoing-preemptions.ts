@@ -158,7 +158,7 @@ export class OngoingPreemptions {
     const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
     const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
-    const plan = new PlanReservations({ priority, nominations });
+    const plan = new PlanReservations({ priority, nominations, excludesSiblings: schedulingEntity.kind === 'pod' });
     reservations.keepPlan(plan);
     const [recalled, bound] = partition(victims, ({ uid }) => plans.isWaiting(uid));
     const toEvict = bound.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
