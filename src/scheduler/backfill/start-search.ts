@@ -131,10 +131,12 @@ export class StartSearch {
     }
   }
 
-  /** Returns the pods of others on the request's nodes, with their ends. */
+  /** Returns the pods on the request's nodes, with their ends. Leaves out the siblings of the entity's pods, unless their group has no quorum. */
   *#pods({ nodes, demand }: StartRequest, budget: WorkBudget): Yielding<readonly Ending[]> {
     // A member beyond the quorum runs beside its siblings, too.
-    const own = demand.gang?.key ?? demand.members[0]?.podGroupKey;
+    const key = demand.gang?.key ?? demand.members[0]?.podGroupKey;
+    const hasQuorum = key !== undefined && this.#options.cluster.gang(key)?.spec?.minMember !== 0;
+    const own = hasQuorum ? key : undefined;
     const endings: Ending[] = [];
     for (const node of nodes) {
       budget.spend(1 + node.pods.size / podsPerCheck);

@@ -179,6 +179,17 @@ describe.each([
   });
 });
 
+it('a member of a basic group waits for the declared end of another one', async () => {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.queueing.nativeGroup({ name: 'red' });
+  story.pod('first', { schedulingGroup: 'red', nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
+  story.pod('second', { schedulingGroup: 'red', cpu: 4 });
+  await story.after(61);
+  expect(story.reserved).toEqual({ a: ['second'] });
+  expect(story.verdicts.get('second')?.message).toContain('expected to start by');
+});
+
 describe('a gang that waits for pods without a declared end', () => {
   it('drains the nodes with the fewest of them after drainAfterSeconds', async () => {
     const story = new TurnStory();
