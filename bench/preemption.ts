@@ -106,6 +106,7 @@ const summary = (values: number[]): string => {
 };
 
 let evictions = 0;
+const unansweredMarks: ((isWritten: boolean) => void)[] = [];
 
 function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; readonly build: Builders } {
   const unanswered = (): Promise<never> => new Promise(() => undefined);
@@ -119,9 +120,9 @@ function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; r
       evictor: {
         mark: () => {
           evictions++;
-          return unanswered();
+          return new Promise((resolve) => unansweredMarks.push(resolve));
         },
-        unmark: unanswered,
+        unmark: () => Promise.resolve(),
         evict: unanswered,
         release: unanswered,
       },
@@ -209,6 +210,8 @@ for (const [title, each] of Object.entries(cases)) {
     if (each.size > 1) core.handlers.podGroups.onDelete(spec, false);
     for (const pod of pods) core.handlers.pods.onDelete(pod, false);
     while (core.attempt() !== undefined);
+    // The preemption has ended, so its marks are taken back.
+    for (const answer of unansweredMarks.splice(0)) answer(true);
     await new Promise(setImmediate);
   }
   console.log(`${title.padEnd(48)}${summary(works)}${summary(longest)}${String(victims).padStart(9)}`);
