@@ -1,3 +1,4 @@
+import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
@@ -29,6 +30,9 @@ const receivedMs = 4_000;
 const rewrittenMs = 1_000;
 /** A node starts a pod this long after its Binding at the latest, and the API shows times in whole seconds. */
 const roundedMs = 3_000;
+
+/** After this many failed Bindings to a node, the scheduler reserves no capacity there for the pod. */
+const avoidedAfter = 2;
 
 export interface TurnCheckerOptions {
   readonly obstacles: Obstacles;
@@ -75,11 +79,20 @@ export class TurnChecker implements Checker {
   #intrusions: readonly Intrusion[] = [];
   /** Time from which on more entities show a turn than there are pools. */
   #crowdedSince: number | undefined;
+  /** uid of a pod -> node -> number of Bindings that were sent */
+  readonly #bindings = new Map<string, Map<string, number>>();
   readonly counts: TurnCounts = { 'turns shown': 0, 'turns drained': 0, 'pods backfilled where a turn is': 0 };
 
   constructor(evidence: Evidence, options: TurnCheckerOptions) {
     this.#evidence = evidence;
     this.#options = options;
+  }
+
+  sent({ of, request }: Call): void {
+    if (of !== 'bind') return;
+    const { metadata, target } = JSON.parse(String(request.body));
+    const times = this.#bindings.get(metadata.uid) ?? new Map<string, number>();
+    this.#bindings.set(metadata.uid, times.set(target.name, (times.get(target.name) ?? 0) + 1));
   }
 
   committed({ resource, type, object, previous, by }: Committed): void {
@@ -271,12 +284,18 @@ export class TurnChecker implements Checker {
       if (group !== undefined && group.minMember > 0 && nameSeveralSchedulers(tallyOf(group, pods).open)) continue;
       if (group !== undefined && whyHeldBack(record, group, pods) !== undefined) continue;
       const lowest = Math.min(...members.map((pod) => pod.priority));
+      if (members.some((pod) => this.#avoidsNodes(pod))) continue;
       const otherReady = readyTimes(record, other);
       if (otherReady === undefined || otherReady.latest + dueMs > now()) continue;
       const isEarlier = ready !== undefined && otherReady.latest + aheadMs < ready.earliest;
       if (lowest > priority || (lowest === priority && isEarlier))
         this.#evidence.violated('I5', `${entity} has a turn, but ${other} asks for the same and is ahead`);
     }
+  }
+
+  /** Reports whether the pod's Bindings to a node have failed twice. The scheduler then reserves no capacity there. */
+  #avoidsNodes({ uid }: PlainPod): boolean {
+    return [...(this.#bindings.get(uid)?.values() ?? [])].some((times) => times >= avoidedAfter);
   }
 
   /** Checks the bound. Returns when it can be checked; undefined: it holds, or does not apply. */
