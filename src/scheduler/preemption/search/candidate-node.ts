@@ -11,9 +11,10 @@ export class CandidateNode {
   pods: readonly EvictablePod[] | undefined;
   /** By resource: what members could use without further victims. */
   readonly free: number[];
-  /** Increased by every change of `free`. */
-  version = 0;
   readonly #ids: readonly ResourceId[];
+  #version = 0;
+  /** What was free before the first change. */
+  #freeBefore: readonly number[] | undefined;
 
   constructor(node: NodeInfo, ids: readonly ResourceId[]) {
     this.node = node;
@@ -21,10 +22,23 @@ export class CandidateNode {
     this.free = ids.map((id) => node.free(id));
   }
 
+  /** Increased by every change of what is free. */
+  get version(): number {
+    return this.#version;
+  }
+
   /** Adds the pod's requests to what is free, or subtracts them. */
   change(pod: Pod, sign: 1 | -1): void {
+    this.#freeBefore ??= [...this.free];
     this.add(this.free, pod, sign);
-    this.version++;
+    this.#version++;
+  }
+
+  /** Takes all changes back. */
+  reset(): void {
+    for (const [i, amount] of this.#freeBefore?.entries() ?? []) this.free[i] = amount;
+    this.#freeBefore = undefined;
+    this.#version = 0;
   }
 
   /** Adds the pod's requests to these amounts, or subtracts them. */

@@ -50,6 +50,9 @@ interface Offer {
   readonly price: EvictionPrice;
 }
 
+/** Work to find out whether a pod may be evicted, and with which others, in node checks. */
+const workPerNewPod = 2;
+
 const noGangs: ReadonlyMap<EvictionUnit, number> = new Map();
 
 export interface VictimEstimateOptions {
@@ -78,6 +81,8 @@ export class VictimEstimate {
   readonly #restPrices = new Map<EvictionUnit, { readonly surplus: number; readonly price: EvictionPrice }>();
   /** Pods of this priority or a higher one are no victims. */
   #below = Infinity;
+  /** By resource: what the node of the present offer would have free. */
+  readonly #available: number[] = [];
 
   private constructor(options: VictimEstimateOptions) {
     this.#options = options;
@@ -181,10 +186,8 @@ export class VictimEstimate {
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
     const { classes, needed, policy, units } = this.#options;
     const { keepBudgets } = units;
-    for (const candidate of this.#candidates.values()) candidate.version = 0;
+    for (const candidate of this.#candidates.values()) candidate.reset();
     this.#restPrices.clear();
-    /** candidate -> free amounts before */
-    const before = [...this.#candidates.values()].map((candidate) => [candidate, [...candidate.free]] as const);
     const victims = new Victims();
     const used = new BudgetUse(policy);
     const nodes = new Set<CandidateNode>();
@@ -216,7 +219,8 @@ export class VictimEstimate {
       taken.clear();
       const candidates = allowed.map(({ name }) => this.#candidates.get(name)!);
       for (const candidate of this.#withoutNeedless(candidates, pod, perNode)) {
-        budget.spend(1 + candidate.node.pods.size);
+        const workPerPod = candidate.pods === undefined ? workPerNewPod : 1;
+        budget.spend(1 + candidate.node.pods.size * workPerPod);
         if (budget.isDue) yield;
         offer(candidate);
       }
@@ -259,7 +263,6 @@ export class VictimEstimate {
         if (this.#candidates.has(pod.nodeName)) nodes.add(this.#candidates.get(pod.nodeName)!);
       kept = yield* this.#reduced(victims, slots, sumOver(nodes, slots) - needed, budget);
     }
-    for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
     const pods = [...kept].map(({ pod }) => pod);
     const price = priceOf(pods, kept.size === victims.size ? violations : new BudgetUse(policy).addAll(pods));
     return { placed, nodes: new Set([...nodes].map(({ node }) => node.name)), victims: kept, price, last };
@@ -278,8 +281,8 @@ export class VictimEstimate {
     const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
     return (candidate) => {
       let more = perNode === Infinity ? this.#options.needed : perNode;
-      for (const [i, amount] of request.entries()) {
-        if (amount > 0) more = Math.min(more, Math.floor(candidate.free[i]! / amount));
+      for (let i = 0; i < request.length; i++) {
+        if (request[i]! > 0) more = Math.min(more, Math.floor(candidate.free[i]! / request[i]!));
       }
       return Math.max(0, Math.min(perNode, (taken.get(candidate) ?? 0) + more));
     };
@@ -314,7 +317,8 @@ export class VictimEstimate {
     const pods = this.#podsOf(candidate);
     const left = mayAllGo ? pods : pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
-    const available = [...candidate.free];
+    const available = this.#available;
+    for (let i = 0; i < request.length; i++) available[i] = candidate.free[i]!;
     for (const { pod } of left) candidate.add(available, pod, 1);
     if (!fits(available, request)) return undefined;
     const out: EvictablePod[] = [];
