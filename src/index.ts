@@ -37,7 +37,8 @@ export type { ArgumentSchema, ObjectSchema, ValueOf as ArgumentsOf } from './plu
 export type { OwnPlugin } from './plugins/own-plugin.ts';
 export type { Node } from './api/node.ts';
 export type { Pod, PodTemplate } from './api/pod.ts';
-export type { GangSpec, GangView, MemberState } from './cluster/gang.ts';
+export type { GangSpec } from './cluster/gang-spec.ts';
+export type { GangView, MemberState } from './cluster/gang-view.ts';
 export type { Reservation } from './cluster/reservation.ts';
 export type { NodeView } from './cluster/node-info.ts';
 export type { ClusterEvent, EventRegistration, QueueingHint } from './framework/cluster-event.ts';

@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Assumption } from './assumption.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 import { Gang } from './gang.ts';
-import type { GangSpec } from './gang.ts';
+import type { GangSpec } from './gang-spec.ts';
 import { isLostTo } from './lost-node.ts';
 import type { NodeInfo } from './node-info.ts';
 

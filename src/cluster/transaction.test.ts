@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
-import type { Gang, MemberState } from './gang.ts';
+import type { Gang } from './gang.ts';
+import type { MemberState } from './gang-view.ts';
 
 function clusterWithNode(): { build: Builders; cluster: Cluster } {
   const build = new Builders();

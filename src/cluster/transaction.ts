@@ -1,6 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
-import type { Gang, GangOrder, MemberState } from './gang.ts';
+import type { Gang, GangOrder } from './gang.ts';
+import type { MemberState } from './gang-view.ts';
 import type { NodeInfo, OwnContents } from './node-info.ts';
 
 /** The changes that a transaction may make to the cluster cache, which implements them. */

@@ -5,7 +5,7 @@ import { planAnnotations } from '../api/pod.ts';
 import { seededRandom } from '../base/random.ts';
 import { runs } from '../base/testing/runs.ts';
 import { Gang } from '../cluster/gang.ts';
-import type { GangSpec } from '../cluster/gang.ts';
+import type { GangSpec } from '../cluster/gang-spec.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import { projectMemberPod } from './member-pod.ts';

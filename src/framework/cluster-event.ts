@@ -1,4 +1,4 @@
-import type { GangView } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang-view.ts';
 import type { ListedKind, ListedObject } from '../api/listed-object.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';

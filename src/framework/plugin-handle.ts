@@ -7,7 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { AmountColumnsView } from '../cluster/amount-columns.ts';
 import type { AssumedVolumes } from '../cluster/assumed-volumes.ts';
 import type { ClaimsInUseView } from '../cluster/claims-in-use.ts';
-import type { GangView } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang-view.ts';
 import type { AffinityTermIndexView } from '../cluster/affinity-term-index.ts';
 import type { ListedObjectsView } from '../cluster/listed-objects.ts';
 import type { ImagesView } from '../cluster/image-states.ts';

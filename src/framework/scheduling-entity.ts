@@ -1,5 +1,5 @@
 import type { Pod } from '../api/pod.ts';
-import type { GangView } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang-view.ts';
 
 /** The input of QueueSort. Frozen while the entity is queued. */
 export interface QueueKey {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ListedKind } from '../api/listed-object.ts';
-import type { GangView } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang-view.ts';
 import type { ProfileConfiguration, ReservationsConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventHints } from '../framework/event-hints.ts';

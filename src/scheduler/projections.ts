@@ -5,7 +5,7 @@ import type { Node } from '../api/node.ts';
 import { projectPodGroup } from '../api/pod-group.ts';
 import { PodProjector } from '../api/pod-projector.ts';
 import type { Pod } from '../api/pod.ts';
-import type { GangSpec } from '../cluster/gang.ts';
+import type { GangSpec } from '../cluster/gang-spec.ts';
 import { nativeGangSpecOf } from './intake/native-pod-group-adapter.ts';
 import { gangSpecOf } from './intake/pod-group-adapter.ts';
 import type { SchedulerCore } from './scheduler-core.ts';

@@ -9,7 +9,7 @@ import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
-import type { GangSpec } from '../cluster/gang.ts';
+import type { GangSpec } from '../cluster/gang-spec.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import { NativePodGroupReflector } from '../informer/native-pod-group-reflector.ts';

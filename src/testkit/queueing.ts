@@ -4,7 +4,7 @@ import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
-import type { GangSpec } from '../cluster/gang.ts';
+import type { GangSpec } from '../cluster/gang-spec.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { EntityRouter } from '../scheduler/intake/entity-router.ts';

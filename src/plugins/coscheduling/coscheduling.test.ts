@@ -5,7 +5,7 @@ import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { gangSpecOf } from '../../scheduler/intake/pod-group-adapter.ts';

@@ -2,7 +2,7 @@ import { parseGroupKey } from '../../api/group-key.ts';
 import { isObjectName } from '../../api/object-name.ts';
 import { podGroupLabel } from '../../api/pod-group-membership.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Misfit } from '../../cluster/misfits.ts';
 import { Status } from '../../framework/status.ts';
 

@@ -3,7 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
 import type { PodSignatures, Profile } from '../../framework/profile.ts';

@@ -1,7 +1,7 @@
 import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import { setBindingTerms } from '../../framework/binding-terms.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';

@@ -1,4 +1,5 @@
-import type { GangSpec, GangView } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import type { WaitingPod } from '../../framework/waiting-pods.ts';

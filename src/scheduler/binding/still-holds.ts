@@ -1,5 +1,5 @@
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import { isLostTo } from '../../cluster/lost-node.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';

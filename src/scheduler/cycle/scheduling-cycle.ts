@@ -5,7 +5,7 @@ import { WorkBudget } from '../../base/work-budget.ts';
 import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { describeFirstInLine, describeShortage } from '../../framework/capacity-shortage.ts';

@@ -2,7 +2,7 @@ import type { EntityState, GangCounts } from '../../api/explain/explanation.ts';
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict, VerdictReason } from '../../api/verdict.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 
 /** Returns the state of a group as its members show it. */
 export function stateOfGang(gang: GangView): EntityState {

@@ -2,7 +2,7 @@ import type { Subject } from '../../api/explain/basis.ts';
 import { groupKeyOf } from '../../api/group-key.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import { podSubject, subjectOfGroup } from './subjects.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Misfit } from '../../cluster/misfits.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';

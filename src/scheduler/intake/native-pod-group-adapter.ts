@@ -1,6 +1,6 @@
 import { defaultMaxRepairGraceMs, defaultRepairGraceSeconds, repairGraceMsOf } from '../../api/pod-group.ts';
 import type { NativePodGroup } from '../../api/native-pod-group.ts';
-import type { GangSpec } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
 
 /**
  * Converts a `scheduling.k8s.io` PodGroup to the fields that the core reads. A group with the policy `basic` has no quorum. What Kubernetes calls

@@ -9,7 +9,7 @@ import type { PodGroup } from '../../api/pod-group.ts';
 import { amountIn, toResourceList } from '../../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
 import type { ResourceNames } from '../../api/resource-names.ts';
-import type { GangSpec } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
 
 /** Converts a `scheduling.x-k8s.io` PodGroup to the fields that the core reads. `maxRepairGraceMs`: the administrator's maximum. */
 export function gangSpecOf(

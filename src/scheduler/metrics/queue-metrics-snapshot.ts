@@ -1,8 +1,8 @@
 import type { WaitsFor } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { onlyGatesAreShut } from '../../cluster/gang.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import { onlyGatesAreShut } from '../../cluster/gang-view.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { sharedLook } from '../../observability/shared-look.ts';

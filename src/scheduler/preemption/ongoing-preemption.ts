@@ -2,7 +2,7 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangSpec } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
 import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';

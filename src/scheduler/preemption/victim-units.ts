@@ -1,8 +1,9 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { Multimap } from '../../base/multimap.ts';
-import { goSingly, mayRunWith } from '../../cluster/gang.ts';
-import type { Gang, GangView } from '../../cluster/gang.ts';
+import { goSingly, mayRunWith } from '../../cluster/gang-view.ts';
+import type { Gang } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Intake } from '../intake/intake.ts';

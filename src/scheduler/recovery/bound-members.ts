@@ -1,4 +1,4 @@
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 
 /** Returns whether the gang has a member that is bound, stranded or succeeded. A gang without one starts from scratch. */
 export function hasBoundMembers(gang: GangView): boolean {

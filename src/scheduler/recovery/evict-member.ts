@@ -2,7 +2,7 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangSpec } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { PodEvictor } from '../ports.ts';
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { Gang, GangView } from '../../cluster/gang.ts';
+import type { Gang } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { GroupRecord, GroupRecords, PartialPeriod } from './group-records.ts';
 import type { RepairOutcome } from '../metrics/gang-metrics.ts';
 import type { Profiles } from '../profiles.ts';

@@ -1,5 +1,5 @@
 import { isUnbound } from '../../api/pod.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';

@@ -5,7 +5,8 @@ import type { MembershipDisagreement } from '../../api/pod-group-membership.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { EventToRecord } from '../../client/event-recorder.ts';
-import type { GangSpec, GangView } from '../../cluster/gang.ts';
+import type { GangSpec } from '../../cluster/gang-spec.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 
 /** Builds all Events of the scheduler, one function per Event. */

@@ -4,7 +4,7 @@ import { safeVerdict } from '../../api/verdict.ts';
 import type { PredictedStart, Verdict, VerdictReason } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { groupNotScheduled, notScheduled } from './events.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';

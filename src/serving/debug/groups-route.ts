@@ -1,5 +1,5 @@
 import { groupKeyOf, parseGroupKey } from '../../api/group-key.ts';
-import { memberStates } from '../../cluster/gang.ts';
+import { memberStates } from '../../cluster/gang-view.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Answer, Route } from '../route.ts';

@@ -2,7 +2,7 @@ import type { Assignment, Basis, PartError, Subject } from '../../../api/explain
 import type { Explanation } from '../../../api/explain/explanation.ts';
 import type { PlanItem } from '../../../api/explain/lists.ts';
 import type { Pod } from '../../../api/pod.ts';
-import type { GangView } from '../../../cluster/gang.ts';
+import type { GangView } from '../../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { Rehearsed } from '../../../scheduler/cycle/cycle-result.ts';
 import { podSubject, subjectOfGroup } from '../../../scheduler/explain/subjects.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
-import type { GangView } from '../../../cluster/gang.ts';
+import type { GangView } from '../../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import { SignedMembers } from './signed-members.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeOptions } from '../../../testkit/builders/node.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import type { Pod } from '../../../api/pod.ts';
-import { memberStates } from '../../../cluster/gang.ts';
+import { memberStates } from '../../../cluster/gang-view.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { Plugin } from '../../../framework/plugin.ts';

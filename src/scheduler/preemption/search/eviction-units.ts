@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
-import { goSingly, isQuorum } from '../../../cluster/gang.ts';
+import { goSingly, isQuorum } from '../../../cluster/gang-view.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
