@@ -152,6 +152,10 @@ ${table(of('view'))}
 \`edit\` and \`admin\` also aggregate these rules:
 
 ${table(of('edit'))}
+The chart does not bind \`explain\`. Bind it to users who may see all nodes and pods. With it, \`tutti why\`, \`plan\`, \`queue\` and \`drain-check\` plan with the
+whole cluster instead of with what one namespace shows:
+
+${table(of('explain'))}
 ## Access to the endpoints
 All clients can read the health endpoints (\`/livez\`, \`/readyz\`, \`/healthz\`). Two roles grant access to the other endpoints. The chart binds \`metrics-reader\` to the
 ServiceAccounts in \`metrics.readers\`:

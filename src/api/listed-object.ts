@@ -66,9 +66,12 @@ const listings: { readonly [Kind in ListedKind]: Listing<Kind> } = {
 
 export const listedKinds = Object.keys(listings) as readonly ListedKind[];
 
-/** Returns the API path that lists objects of the kind. */
-export function listedPath(kind: ListedKind): string {
-  return listings[kind].path;
+/** Returns the API path that lists objects of the kind: all of them, or those of a namespace. */
+export function listedPath(kind: ListedKind, namespace?: string): string {
+  const { path } = listings[kind];
+  if (namespace === undefined) return path;
+  const end = path.lastIndexOf('/');
+  return `${path.slice(0, end)}/namespaces/${encodeURIComponent(namespace)}${path.slice(end)}`;
 }
 
 /** Projects an object of the kind. Throws TypeError or QuantityError if it is malformed; the message names the field. */

@@ -4,7 +4,8 @@ export const explainApiVersion = 'explain.tutti.dev/v1alpha1';
 /**
  * Where an answer comes from.
  * - `conditions`: conditions and annotations of the objects in one namespace.
- * - `api`: all nodes and pods, listed by the caller, and planned with in the caller's process.
+ * - `api`: all nodes and pods, listed by the caller, and planned with in the caller's process; with `hiddenPods` among the unknowns, only
+ *   the pods and groups of some namespaces.
  * - `scheduler`: the scheduler that leads.
  * - `snapshot`: a file.
  */

@@ -58,7 +58,8 @@ export interface PlanItem {
   readonly subject: Subject;
   readonly members: number;
   readonly minMember: number;
-  readonly fits: boolean;
+  /** Absent: unknown, because the caller may not list the nodes and pods. */
+  readonly fits?: boolean;
   /** As many as could be made. */
   readonly assignments: readonly Assignment[];
   /** Pods that preemption would evict. */
@@ -93,10 +94,10 @@ export interface DrainItem {
   /** Members that count towards the quorum once the nodes are empty and before replacements start. */
   readonly after: number;
   readonly minMember: number;
-  /** Replacements that fit elsewhere. A member without a controller has none. */
-  readonly fit: number;
+  /** Replacements that fit elsewhere. A member without a controller has none. Absent, like `outcome`: the caller may not list the nodes and pods. */
+  readonly fit?: number;
   readonly assignments: readonly Assignment[];
-  readonly outcome: DrainOutcome;
+  readonly outcome?: DrainOutcome;
 }
 
 /** A PodDisruptionBudget that does not allow the drain at once. */

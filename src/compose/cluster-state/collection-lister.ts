@@ -3,6 +3,7 @@ import { messageOf } from '../../base/message-of.ts';
 import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient, ListOptions } from '../../client/kube-client.ts';
 import { listPages } from '../../informer/list-pages.ts';
+import { grantingRole } from './granting-role.ts';
 import { HiddenClusterError } from './hidden-cluster-error.ts';
 
 /** `absent`: the API server does not serve the kind. */
@@ -36,7 +37,7 @@ export class CollectionLister {
     } catch (error) {
       if (error instanceof NotFoundError) return 'absent';
       if (!(error instanceof ForbiddenError)) throw error;
-      this.#errors.push({ part: partOf(path), message: error.message });
+      this.#errors.push({ part: partOf(path), message: `${error.message}; ${grantingRole(path)}` });
       return 'forbidden';
     }
   }

@@ -1,6 +1,7 @@
 import { UserError } from '../../base/user-error.ts';
 import type { ForbiddenError } from '../../client/api-errors.ts';
 import { missingPermission } from '../../client/missing-permission.ts';
+import { grantingRole } from './granting-role.ts';
 
 /** The caller may not list the nodes, or the pods of all namespaces. The message is a sentence without a period. */
 export class HiddenClusterError extends UserError {
@@ -8,6 +9,7 @@ export class HiddenClusterError extends UserError {
 
   constructor(what: string, cause: ForbiddenError) {
     const user = missingPermission(cause)?.user;
-    super(`${user === undefined ? 'this user' : `user "${user}"`} may not list ${what}`, { cause });
+    const who = user === undefined ? 'this user' : `user "${user}"`;
+    super(`${who} may not list ${what}; ${grantingRole('')}`, { cause });
   }
 }

@@ -108,7 +108,37 @@ describe('a core that is filled through the API', () => {
   it.each(['/api/v1/nodes', '/api/v1/pods'])('is refused if the caller may not list %s', async (path) => {
     cluster.forbid(path);
     await expect(load()).rejects.toThrow(HiddenClusterError);
-    await expect(load()).rejects.toThrow(/^user "jane" may not list (nodes|the pods of all namespaces)$/);
+    await expect(load()).rejects.toThrow(
+      /^user "jane" may not list (nodes|the pods of all namespaces); the chart's ClusterRole "explain" allows it$/,
+    );
+  });
+
+  it('has the pods and groups of the given namespaces then, and no version', async () => {
+    cluster.forbid('/api/v1/nodes').forbid('/api/v1/pods').forbid(podGroupPath());
+    cluster.set('/api/v1/namespaces/default/pods', member('red-0'), build.pod({ name: 'busy', nodeName: 'a' }));
+    cluster.set(podGroupPath('default'), build.podGroup({ name: 'red', minMember: 2 }));
+    cluster.forbid('/api/v1/namespaces/other/pods');
+    const { core, basis, errors, hidden } = await load({ orNamespaces: ['default', 'other', 'default'] });
+    expect([core.cluster.podCount, core.cluster.nodes.length]).toEqual([2, 0]);
+    expect(core.cluster.gang('default/red')?.spec?.minMember).toBe(2);
+    expect(basis).toEqual({
+      source: 'api',
+      takenAt: '2026-01-02T00:00:00.000Z',
+      ageSeconds: 0,
+      unknowns: [
+        'assumedPods',
+        'configuration',
+        'hiddenNodes',
+        'hiddenPods',
+        'queueOrder',
+        'reservations',
+        'volumes',
+      ],
+    });
+    expect(hidden).toBeInstanceOf(HiddenClusterError);
+    expect(errors).toMatchObject([
+      { part: 'pods', message: expect.stringMatching(/; the role "view" in the namespace allows it$/) as string },
+    ]);
   });
 
   it('does not know the volumes if the caller may not list claims, and says which part failed', async () => {

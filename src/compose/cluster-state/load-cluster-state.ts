@@ -13,12 +13,15 @@ import { projectionsFor } from '../../scheduler/projections.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
 import { createReadOnlyCore } from '../read-only-core.ts';
 import { CollectionLister } from './collection-lister.ts';
+import { HiddenClusterError } from './hidden-cluster-error.ts';
 import { assumedConfiguration, installedConfiguration } from './installed-configuration.ts';
 import type { InstalledConfiguration, InstalledConfigurationOptions } from './installed-configuration.ts';
 
 export interface ClusterStateOptions extends InstalledConfigurationOptions {
   readonly clock: Clock;
   readonly random: Random;
+  /** If the caller may not list the nodes and pods, only the pods and groups of these namespaces are listed, and no nodes. */
+  readonly orNamespaces?: readonly string[];
 }
 
 /** A copy of the cluster state, as a scheduler that has just started sees it. */
@@ -28,10 +31,22 @@ export interface ClusterState {
   readonly basis: Basis;
   /** Kinds that could not be listed, and objects that are malformed and were left out. */
   readonly errors: readonly PartError[];
+  /** Why only the pods and groups of some namespaces are in the core. Absent: it has everything. */
+  readonly hidden?: HiddenClusterError;
 }
 
 /** How often the lists are started again when the server has dropped the version of a list before its last page. */
 const maxAttempts = 3;
+
+/** What remains unknown without the nodes and the pods of others. */
+const hiddenUnknowns: readonly Unknown[] = [
+  'assumedPods',
+  'hiddenNodes',
+  'hiddenPods',
+  'queueOrder',
+  'reservations',
+  'volumes',
+];
 
 /** Kinds whose absence leaves a volume unknown. */
 const storageKinds: ReadonlySet<ListedKind> = new Set([
@@ -47,7 +62,7 @@ const storageKinds: ReadonlySet<ListedKind> = new Set([
 /**
  * Lists everything that the scheduler reads, and fills a core with it. It keeps no page while it reads the next one. The core is built from
  * the configuration that the chart has installed; `unknowns` says what of it could not be read or run here. Rejects with HiddenClusterError
- * if the caller may not list the nodes and pods, and with the client's errors.
+ * if the caller may not list the nodes and pods and `orNamespaces` is absent, and with the client's errors.
  */
 export async function loadClusterState(options: ClusterStateOptions): Promise<ClusterState> {
   const installed = await installedConfiguration(options);
@@ -55,6 +70,9 @@ export async function loadClusterState(options: ClusterStateOptions): Promise<Cl
     try {
       return await load(options, installed);
     } catch (error) {
+      const { orNamespaces } = options;
+      if (error instanceof HiddenClusterError && orNamespaces !== undefined)
+        return loadNamespaces(orNamespaces, error, options, installed);
       if (!(error instanceof GoneError) || attempt === maxAttempts) throw error;
     }
   }
@@ -92,6 +110,43 @@ async function load(options: ClusterStateOptions, installed: InstalledConfigurat
     unknowns: [...unknowns].sort(),
   };
   return { core, basis, errors: errors.sort((a, b) => (a.part < b.part ? -1 : 1)) };
+}
+
+/** Lists what a user sees who works in some namespaces. The caller may not be allowed to list all of it there either. */
+async function loadNamespaces(
+  namespaces: readonly string[],
+  hidden: HiddenClusterError,
+  options: ClusterStateOptions,
+  installed: InstalledConfiguration,
+): Promise<ClusterState> {
+  const { clock } = options;
+  const takenAt = clock.now();
+  const { core, unknowns: ofConfiguration } = createCore(options, installed);
+  const errors: PartError[] = [];
+  const { handlers } = core;
+  const project = projectionsFor(core);
+  const lister = new CollectionLister(options, errors);
+  for (const namespace of new Set(namespaces)) {
+    const podPath = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    await lister.fill(podPath, (raw) => handlers.pods.onAdd(project.pod(raw)));
+    await lister.fill(podGroupPath(namespace), (raw) => handlers.podGroups.onAdd(project.podGroup(raw)));
+    await lister.fillFirst(
+      nativeVersions.map((version) => nativePodGroupPath(version, namespace)),
+      (raw) => handlers.podGroups.onAdd(project.nativePodGroup(projectNativePodGroup(raw))),
+    );
+  }
+  const unknowns = new Set<Unknown>([...ofConfiguration, ...hiddenUnknowns]);
+  return {
+    core,
+    basis: {
+      source: 'api',
+      takenAt: new Date(takenAt).toISOString(),
+      ageSeconds: Math.max(0, clock.now() - takenAt) / 1000,
+      unknowns: [...unknowns].sort(),
+    },
+    errors,
+    hidden,
+  };
 }
 
 /** Creates the core. A configuration that does not work without the plugins of others is replaced with the default one. */

@@ -41,7 +41,7 @@ it('WI20: the forecast is what a drain does', async () => {
     const real = clusterOf(seed);
     const fit = await drain(real);
     for (const { subject, here, after, minMember, assignments, outcome } of items) {
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      outcomes.set(outcome!, (outcomes.get(outcome!) ?? 0) + 1);
       const ofGroup = [...fit].filter(([, { group }]) => group === subject.name);
       expect(Object.fromEntries(assignments.map(({ member, node }) => [member, node])), `seed ${seed}`).toEqual(
         Object.fromEntries(ofGroup.map(([name, { node }]) => [name, node])),

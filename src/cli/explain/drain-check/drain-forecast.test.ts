@@ -23,7 +23,7 @@ function drain(...nodes: readonly string[]): DrainForecast {
   return forecastDrain(scheduling.harness.core, nodes, scheduling.harness.clock.now());
 }
 
-function outcomes({ items }: DrainForecast): readonly (readonly [string, string, number])[] {
+function outcomes({ items }: DrainForecast): readonly (readonly [string, string?, number?])[] {
   return items.map(({ subject, outcome, fit }) => [subject.name, outcome, fit]);
 }
 

@@ -36,9 +36,7 @@ export interface DrainForecast {
 export function forecastDrain(core: SchedulerCore, names: readonly string[], now: number): DrainForecast {
   const { cluster, profiles, handlers } = core;
   const nodes = [...new Set(names)].map((name) => cluster.node(name) ?? unknown(name));
-  const displaced = nodes
-    .flatMap(({ pods }) => [...pods.values()])
-    .filter(({ deleting, template }) => !deleting && template.isOfDaemonSet !== true && template.isStatic !== true);
+  const displaced = displacedFrom(nodes.flatMap(({ pods }) => [...pods.values()]));
   core.begin();
   const groups = groupsOf(core, displaced);
   const ownNodes = nodes.map(({ node }) => node);
@@ -79,12 +77,19 @@ export function forecastDrain(core: SchedulerCore, names: readonly string[], now
   };
 }
 
+/** Returns the pods that a drain evicts, of those on the nodes. */
+export function displacedFrom(pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter(
+    ({ deleting, template }) => !deleting && template.isOfDaemonSet !== true && template.isStatic !== true,
+  );
+}
+
 function unknown(name: string): never {
   throw new UnknownNodeError(name);
 }
 
 /** Returns the groups that this scheduler decides and that lose a member: group key -> number of members on the nodes. Sorted by key. */
-function groupsOf({ cluster, profiles }: SchedulerCore, displaced: readonly Pod[]): ReadonlyMap<string, number> {
+export function groupsOf({ cluster, profiles }: SchedulerCore, displaced: readonly Pod[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { podGroupKey: key, schedulerName } of displaced) {
     if (key === undefined || !profiles.decidesGangs(schedulerName) || cluster.gang(key)?.spec === undefined) continue;
@@ -114,7 +119,7 @@ function replacementOf(pod: Pod, index: number, now: number): Pod {
 }
 
 function outcomeOf(
-  { here, fit, after, minMember }: Pick<DrainItem, 'here' | 'fit' | 'after' | 'minMember'>,
+  { here, fit, after, minMember }: Required<Pick<DrainItem, 'here' | 'fit' | 'after' | 'minMember'>>,
   hasQuorum: boolean,
 ): DrainOutcome {
   if (fit < here) return hasQuorum ? 'shrinks' : 'strands';

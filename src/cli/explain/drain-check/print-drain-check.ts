@@ -18,8 +18,12 @@ const columns: readonly TableColumn<DrainItem>[] = [
   { header: 'GROUP', text: ({ subject }) => nameOf(subject) },
   { header: 'HERE', text: ({ here }) => String(here) },
   { header: 'AFTER/QUORUM', text: ({ after, minMember }) => `${after}/${minMember}` },
-  { header: 'FIT', text: ({ fit, here }) => `${fit}/${here}` },
-  { header: 'OUTCOME', text: ({ outcome }) => outcome, color: ({ outcome }) => colors[outcome] },
+  { header: 'FIT', text: ({ fit, here }) => (fit === undefined ? '' : `${fit}/${here}`) },
+  {
+    header: 'OUTCOME',
+    text: ({ outcome = 'unknown' }) => outcome,
+    color: ({ outcome }) => outcome && colors[outcome],
+  },
   { header: 'NODES', text: ({ assignments }) => [...new Set(assignments.map(({ node }) => node))].sort().join(', ') },
 ];
 

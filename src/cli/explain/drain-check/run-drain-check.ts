@@ -8,16 +8,18 @@ import { loadClusterState } from '../../../compose/cluster-state/load-cluster-st
 import type { ConnectionFlags, PrintFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { printNote } from '../../output/print.ts';
 import { withUnknowns } from '../complete-explanation.ts';
 import { withCluster } from '../with-cluster.ts';
 import { forecastDrain, unknownsOf } from './drain-forecast.ts';
 import { printDrainCheck } from './print-drain-check.ts';
 import { shortBudgets } from './short-budgets.ts';
+import { visibleDrain } from './visible-drain.ts';
 
 /** The flags of `tutti drain-check`. */
 export interface DrainCheckFlags extends ConnectionFlags, SchedulerLookupFlags, PrintFlags {}
 
-/** Prints what a drain of the nodes would do to pod groups. Resolves to 0 if it is safe for all of them, otherwise to 5. */
+/** Prints what a drain of the nodes would do to pod groups. Resolves to 0 if it is safe for all of them, or if that is unknown; otherwise to 5. */
 export async function runDrainCheck(
   nodes: readonly string[],
   flags: DrainCheckFlags,
@@ -26,14 +28,17 @@ export async function runDrainCheck(
   const { clock, random, interruption } = context;
   const { signal } = interruption;
   const { schedulerName: schedulerNames, schedulerNamespace: namespace } = flags;
-  return withCluster(flags, context, async ({ client }) => {
-    const state = await loadClusterState({ client, clock, random, signal, namespace, schedulerNames });
+  return withCluster(flags, context, async ({ client, namespace: own }) => {
+    const lookup = { namespace, schedulerNames };
+    const state = await loadClusterState({ client, clock, random, signal, orNamespaces: [own!], ...lookup });
+    const { core, hidden } = state;
     try {
-      const forecast = forecastDrain(state.core, nodes, clock.now());
+      const forecast = hidden === undefined ? forecastDrain(core, nodes, clock.now()) : visibleDrain(core, nodes);
       const { items, lost, notJudged, displaced } = forecast;
       const budgets: PodDisruptionBudget[] = [];
       const errors: PartError[] = [];
-      await new CollectionLister({ client, signal }, errors).fill(listedPath('PodDisruptionBudget'), (raw) =>
+      const budgetPath = listedPath('PodDisruptionBudget', hidden === undefined ? undefined : own);
+      await new CollectionLister({ client, signal }, errors).fill(budgetPath, (raw) =>
         budgets.push(projectListed('PodDisruptionBudget', raw)),
       );
       const part = errors[0]?.part;
@@ -50,9 +55,11 @@ export async function runDrainCheck(
         errors: [...state.errors.filter((error) => error.part !== part), ...errors],
       };
       printDrainCheck(check, flags, context);
-      return items.every(({ outcome }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
+      if (hidden !== undefined)
+        printNote(`Only the pods of namespace ${own} are known, and no nodes: ${hidden.message}.`, context);
+      return items.every(({ outcome = 'safe' }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
     } finally {
-      await state.core.stop();
+      await core.stop();
     }
   });
 }

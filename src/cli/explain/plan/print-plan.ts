@@ -23,22 +23,25 @@ export function printPlan(
     ...(item.victims === undefined ? [] : [safeText(`  preemption would evict ${namesOf(item.victims.map(nameOf))}`)]),
     ...(item.explanation === undefined ? [] : explanationLines(item.explanation, clock.now()).map(indented)),
   ]);
+  const { version } = basis;
   const lines = [
     ...blocks.flat(),
     basisLine(basis),
-    `Cluster version ${basis.version ?? 'unknown'}. Nodes that score equally may be exchanged.`,
+    ...(version === undefined ? [] : [`Cluster version ${version}. Nodes that score equally may be exchanged.`]),
   ];
   stdout.write(`${lines.join('\n').trimStart()}\n`);
   for (const { part, message } of errors) printNote(`${part}: ${message}`, context);
 }
 
 function headline({ subject, fits, members, minMember, assignments }: PlanItem, hasColors: boolean): string {
-  const verdict = fits ? 'would start now' : 'would not start now';
-  const shown = hasColors ? colored(verdict, fits ? 'green' : 'yellow') : verdict;
+  const isKnown = fits !== undefined;
+  const verdict = isKnown ? (fits ? 'would start now' : 'would not start now') : 'unknown whether it would start now';
+  const shown = hasColors ? colored(verdict, fits === true ? 'green' : 'yellow') : verdict;
   const kind = subject.kind === 'Pod' ? 'pod' : 'group';
   const name = safeText(`${kind} ${nameOf(subject)}`);
   if (subject.kind === 'Pod') return `${name}: ${shown}`;
-  return `${name}: ${shown}; ${assignments.length} of ${members} members placed, ${minMember} needed`;
+  const placed = isKnown ? `${assignments.length} of ${members} members placed` : `${members} members`;
+  return `${name}: ${shown}; ${placed}, ${minMember} needed`;
 }
 
 /** One line per node, with its members. */

@@ -17,6 +17,7 @@ import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
 import { addToCluster } from './add-to-cluster.ts';
 import { admitObjects } from './admission.ts';
+import { withoutNodes } from './without-nodes.ts';
 import { planAdded } from './plan-added.ts';
 import { plannedObjects } from './planned-objects.ts';
 import type { PlannedObject } from './planned-object.ts';
@@ -85,17 +86,24 @@ async function plan(
   const { schedulerName: schedulerNames, schedulerNamespace, ifVersion, local: isLocal = false } = flags;
   const { objects, admission, rejected, notes } = await admitObjects(planned, { client, signal, isLocal });
   const lookup = { namespace: schedulerNamespace, schedulerNames };
-  const state = await loadClusterState({ client, clock, random, signal, ...lookup });
-  const { core, errors: hidden } = state;
+  const orNamespaces = planned.map(({ namespace }) => namespace);
+  const state = await loadClusterState({ client, clock, random, signal, orNamespaces, ...lookup });
+  const { core, errors: unlisted, hidden } = state;
   try {
     if (ifVersion !== undefined && ifVersion !== state.basis.version) {
-      printNote(`The cluster has changed: its version is ${state.basis.version}, not ${ifVersion}.`, context);
+      const what =
+        hidden === undefined
+          ? `The cluster has changed: its version is ${state.basis.version}, not ${ifVersion}.`
+          : `The version of the cluster is unknown: ${hidden.message}.`;
+      printNote(what, context);
       return exitCodes.no;
     }
     const known = admission === 'local' ? withUnknowns(state.basis, ['admission']) : state.basis;
     const hasClaims = planned.some(({ object }) => (object.spec?.volumeClaimTemplates?.length ?? 0) > 0);
     const added = addToCluster(core, objects, clock.now());
-    const { items, basis } = planAdded(core, added, hasClaims ? withUnknowns(known, ['volumes']) : known, hidden);
+    const plan = planAdded(core, added, hasClaims ? withUnknowns(known, ['volumes']) : known, unlisted);
+    const { basis } = plan;
+    const items = hidden === undefined ? plan.items : plan.items.map(withoutNodes);
     const problems = [...rejected, ...added.errors];
     const result: PlanResult = {
       apiVersion: explainApiVersion,
@@ -103,11 +111,12 @@ async function plan(
       basis,
       admission,
       items,
-      errors: [...problems, ...notes, ...hidden],
+      errors: [...problems, ...notes, ...unlisted],
     };
     if (flags.output === 'text') printPlan(result, flags, context);
     else context.stdout.write(serialize(result, flags.output));
-    return problems.length === 0 && items.every(({ fits }) => fits) ? exitCodes.ok : exitCodes.no;
+    if (hidden !== undefined) printNote(`Whether anything would start now is unknown: ${hidden.message}.`, context);
+    return problems.length === 0 && items.every(({ fits }) => fits !== false) ? exitCodes.ok : exitCodes.no;
   } finally {
     await core.stop();
   }

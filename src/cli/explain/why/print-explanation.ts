@@ -207,7 +207,9 @@ const unknownTexts: Readonly<Record<Unknown, string>> = {
 /** Returns what an answer rests on and what it does not know, after an empty line. */
 export function basisLine({ source, ageSeconds, unknowns }: Basis): string {
   const unknown = unknowns.length === 0 ? '' : ` Not known: ${unknowns.map((each) => unknownTexts[each]).join('; ')}.`;
-  return `\nFrom ${sources[source]}, ${ageSeconds.toFixed(1)} s old.${unknown}`;
+  const isOfNamespaces = source === 'api' && unknowns.includes('hiddenPods');
+  const from = isOfNamespaces ? 'the pods and groups of its namespace' : sources[source];
+  return `\nFrom ${from}, ${ageSeconds.toFixed(1)} s old.${unknown}`;
 }
 
 export function nameOf({ namespace, name }: Subject): string {

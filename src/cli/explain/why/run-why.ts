@@ -122,7 +122,7 @@ async function explainByConditions(
   return {
     apiVersion: explainApiVersion,
     kind: 'Explanation',
-    basis: withUnknowns(list.basis, ['hiddenNodes']),
+    basis: withUnknowns(list.basis, ['hiddenNodes', 'hiddenPods']),
     subject,
     state,
     ...(waitsFor !== undefined && { waitsFor }),
