@@ -42,8 +42,10 @@ export class PageStage {
       await symlink(packageFile(part), join(folder, part));
     await mkdir(join(folder, 'bin'));
     const program = `#!/bin/sh\nexec '${process.execPath}' '${tuttiPath()}' "$@"\n`;
-    await writeFile(join(folder, 'bin', 'tutti'), program);
-    await chmod(join(folder, 'bin', 'tutti'), 0o755);
+    for (const name of ['tutti', 'kubectl-tutti']) {
+      await writeFile(join(folder, 'bin', name), program);
+      await chmod(join(folder, 'bin', name), 0o755);
+    }
     return new PageStage(plane, folder, kwok);
   }
 

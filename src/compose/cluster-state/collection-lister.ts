@@ -10,12 +10,16 @@ import { HiddenClusterError } from './hidden-cluster-error.ts';
 export type ListOutcome = 'listed' | 'absent' | 'forbidden';
 
 export interface CollectionListerOptions {
-  readonly client: Pick<KubeClient, 'list'>;
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Restrictions of a list. */
 export type CollectionSelection = Pick<ListOptions, 'labelSelector' | 'metadataOnly'>;
+
+interface ResourceList {
+  readonly resources: readonly { readonly name: string }[];
+}
 
 const pageSize = 500;
 
@@ -37,6 +41,7 @@ export class CollectionLister {
     } catch (error) {
       if (error instanceof NotFoundError) return 'absent';
       if (!(error instanceof ForbiddenError)) throw error;
+      if (!(await this.#isServed(path))) return 'absent';
       this.#errors.push({ part: partOf(path), message: `${error.message}; ${grantingRole(path)}` });
       return 'forbidden';
     }
@@ -61,6 +66,22 @@ export class CollectionLister {
       await this.#list(path, add);
     } catch (error) {
       throw error instanceof ForbiddenError ? new HiddenClusterError(what, error) : error;
+    }
+  }
+
+  /** The API server also denies what it does not serve. */
+  async #isServed(path: string): Promise<boolean> {
+    const [, root, group, version] = path.split('/');
+    if (root !== 'apis') return true;
+    const { client, signal } = this.#options;
+    try {
+      const call = signal === undefined ? {} : { signal };
+      const { resources } = await client.get<ResourceList>(`/apis/${group}/${version}`, call);
+      return resources.some(({ name }) => name === path.split('/').at(-1));
+    } catch (error) {
+      if (error instanceof NotFoundError) return false;
+      if (error instanceof ForbiddenError) return true;
+      throw error;
     }
   }
 

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { podGroupPath } from '../../api/pod-group.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { GoneError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
 import { Builders } from '../../testkit/builders/builders.ts';
 import { HiddenClusterError } from './hidden-cluster-error.ts';
 import { loadClusterState } from './load-cluster-state.ts';
@@ -92,7 +91,8 @@ describe('a core that is filled through the API', () => {
   });
 
   it('starts the lists again when the server has dropped their version', async () => {
-    const client: Pick<KubeClient, 'list'> = {
+    const client: ClusterStateOptions['client'] = {
+      get: (path) => cluster.get(path),
       list: (path, options) => {
         const calls = cluster.calls.filter((called) => called === path).length;
         const answer = cluster.list(path, options);
@@ -125,15 +125,7 @@ describe('a core that is filled through the API', () => {
       source: 'api',
       takenAt: '2026-01-02T00:00:00.000Z',
       ageSeconds: 0,
-      unknowns: [
-        'assumedPods',
-        'configuration',
-        'hiddenNodes',
-        'hiddenPods',
-        'queueOrder',
-        'reservations',
-        'volumes',
-      ],
+      unknowns: ['assumedPods', 'configuration', 'hiddenNodes', 'hiddenPods', 'queueOrder', 'reservations', 'volumes'],
     });
     expect(hidden).toBeInstanceOf(HiddenClusterError);
     expect(errors).toMatchObject([

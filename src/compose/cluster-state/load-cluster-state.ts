@@ -6,6 +6,7 @@ import { podGroupPath } from '../../api/pod-group.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { GoneError } from '../../client/api-errors.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
 import { clusterVersion } from '../../cluster/cluster-version.ts';
 import { ProfileError } from '../../framework/profile-error.ts';
 import { pluginRegistry } from '../../plugins/registry.ts';
@@ -18,6 +19,7 @@ import { assumedConfiguration, installedConfiguration } from './installed-config
 import type { InstalledConfiguration, InstalledConfigurationOptions } from './installed-configuration.ts';
 
 export interface ClusterStateOptions extends InstalledConfigurationOptions {
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly clock: Clock;
   readonly random: Random;
   /** If the caller may not list the nodes and pods, only the pods and groups of these namespaces are listed, and no nodes. */

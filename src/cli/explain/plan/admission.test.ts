@@ -24,6 +24,7 @@ async function admit(
 ): Promise<Admitted & { readonly paths: readonly string[] }> {
   const paths: string[] = [];
   const client = {
+    get: cluster.get.bind(cluster),
     list: cluster.list.bind(cluster),
     create: (path: string, object: object) => {
       paths.push(path.split('?')[0]!);
@@ -72,7 +73,7 @@ describe('the admission of planned objects', () => {
         forbidden(
           'jobs.batch is forbidden: User "jane" cannot create resource "jobs" in API group "batch" in the namespace "ml"',
         ),
-      'user "jane" may not create jobs.batch',
+      'user "jane" may not create jobs.batch; the role "edit" in the namespace allows it',
     ],
     [
       'a webhook takes no dry run',

@@ -10,7 +10,7 @@ import type { PodSketch } from './pods-of-object.ts';
 import { Priorities } from './priorities.ts';
 
 export interface AdmissionOptions {
-  readonly client: Pick<KubeClient, 'create' | 'list'>;
+  readonly client: Pick<KubeClient, 'create' | 'get' | 'list'>;
   readonly signal: AbortSignal;
   /** Send nothing to the API server. */
   readonly isLocal: boolean;
@@ -147,7 +147,8 @@ function withDefaultRequests(spec: PlannedSpec): PlannedSpec {
 /** Returns why the object cannot be tried; undefined: it is the object that was rejected. */
 function whyNoDryRun(error: unknown): string | undefined {
   const missing = missingPermission(error);
-  if (missing !== undefined) return `user "${missing.user}" may not ${missing.verb} ${missing.resource}`;
+  if (missing !== undefined)
+    return `user "${missing.user}" may not ${missing.verb} ${missing.resource}; the role "edit" in the namespace allows it`;
   const isOfWebhook = error instanceof BadRequestError && /dry.?run/i.test(error.message);
   return isOfWebhook ? error.message : undefined;
 }

@@ -3,6 +3,7 @@ import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
 import { podGroupPath } from '../../../api/pod-group.ts';
 import type { PodGroupStatus } from '../../../api/pod-group.ts';
 import { cpuMsOf } from '../../../../test/expect/cpu-ms.ts';
+import { ForbiddenError } from '../../../client/api-errors.ts';
 import { ListedCluster } from '../../../compose/cluster-state/testing/listed-cluster.ts';
 import { Builders } from '../../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
@@ -182,6 +183,18 @@ describe('the list', () => {
     const { items, errors } = await load();
     expect(items).toMatchObject([{ state: 'Running' }]);
     expect(errors).toMatchObject([{ part: 'podgroups.scheduling.k8s.io' }]);
+  });
+
+  it('reports nothing of a kind that the API server denies because it does not serve it', async () => {
+    red(undefined, on, on);
+    const list = cluster.list.bind(cluster);
+    const native = '/apis/scheduling.k8s.io/v1beta1/podgroups';
+    const denied = { status: 403, reason: 'Forbidden', request: `GET ${native}`, causes: [] };
+    cluster.list = (path, options) =>
+      path.startsWith('/apis/scheduling.k8s.io/')
+        ? Promise.reject(new ForbiddenError('forbidden', denied))
+        : list(path, options);
+    expect((await load()).errors).toEqual([]);
   });
 
   it('says that the CRD is absent beside the groups of Kubernetes', async () => {

@@ -17,7 +17,7 @@ import { projectStatusPod } from './status-pod.ts';
 import type { StatusPod } from './status-pod.ts';
 
 export interface StatusOptions {
-  readonly client: Pick<KubeClient, 'list'>;
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   /** Label selector for groups and single pods. */
