@@ -26,6 +26,9 @@ RUN npm run package -- /tmp \
 FROM ${BASE}
 COPY --from=build /usr/local/bin/node-of-tutti /usr/local/bin/node
 COPY --from=build /src/.cache/package /opt/tutti
+# Where an image that is built from this one adds kubectl, `kubectl tutti` works.
+COPY --from=build /src/scripts/image/kubectl-plugin /usr/local/bin/kubectl-tutti
+COPY --from=build /src/scripts/image/kubectl-plugin /usr/local/bin/kubectl_complete-tutti
 # By number, so that a cluster can see that it is not root. Nothing is written to the file system.
 USER 65532:65532
 WORKDIR /opt/tutti

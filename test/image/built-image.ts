@@ -80,17 +80,17 @@ export class BuiltImage {
 
   /**
    * Runs it with these arguments, as its own user, on its read-only files. It uses this machine's network, and `shared` is mounted
-   * read-only at /tmp.
+   * read-only at /tmp. `program`: what to run instead of the entry point.
    */
-  run(args: readonly string[], shared: string): TestProcess {
-    const { User, Entrypoint, Env } = this.config;
+  run(args: readonly string[], shared: string, program: readonly string[] = this.config.Entrypoint): TestProcess {
+    const { User, Env } = this.config;
     const script = `
       mount --bind "$0" "$0" && mount --bind "$1" "$0/tmp" && mount -o remount,bind,ro "$0/tmp" && mount -o remount,bind,ro "$0"
       shift && exec "$@"`;
     const asItsUser = ['setpriv', '--no-new-privs', 'env', '--ignore-environment', ...Env];
-    const program = [...asItsUser, 'chroot', `--userspec=${User}`, '--groups=', this.root, ...Entrypoint];
+    const inRoot = [...asItsUser, 'chroot', `--userspec=${User}`, '--groups=', this.root, ...program];
     return new TestProcess(args, {
-      program: ['unshare', '--mount', 'sh', '-c', script, this.root, shared, ...program],
+      program: ['unshare', '--mount', 'sh', '-c', script, this.root, shared, ...inRoot],
     });
   }
 

@@ -10,7 +10,7 @@ import { podGroupPath } from '../../src/api/pod-group.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { ChartRelease } from '../chart/installed-chart.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
-import { helmVersions } from '../planes/kubectl.ts';
+import { helmVersions, kubectlPath } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideNodeForSuite } from '../planes/real/node/provide-real-node.ts';
@@ -50,10 +50,13 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     expect(image.size).toBeLessThan(160e6);
   });
 
-  it('adds only Node.js and the package to its base: no shell, and no files that its user can write', async () => {
+  it('adds only Node.js, the package and the kubectl plugin to its base: no shell, and no files that its user can write', async () => {
     const files = await filesOf(image.root);
     const added = files.filter(({ path }) => !/^(usr\/)?lib(64)?\//.test(path));
-    expect(added.filter(({ path }) => !path.startsWith('opt/tutti/')).map(({ path }) => path)).toEqual([
+    const others = added.filter(({ path }) => !path.startsWith('opt/tutti/')).map(({ path }) => path);
+    expect(others.sort()).toEqual([
+      'usr/local/bin/kubectl-tutti',
+      'usr/local/bin/kubectl_complete-tutti',
       'usr/local/bin/node',
     ]);
     const unsafe = files.filter(({ uid, mode }) => uid !== 0 || (mode & 0o6022) !== 0);
@@ -112,6 +115,18 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       const help = image.run(image.config.Cmd, shared);
       expect(await help.ended()).toMatchObject({ exitCode: 0 });
       expect(help.stdout).toContain('scheduler');
+    });
+
+    it('KP1 runs as kubectl tutti, and completes its commands, if kubectl is added', async () => {
+      await copyFile(await kubectlPath(), join(shared, 'kubectl'));
+      await chmod(join(shared, 'kubectl'), 0o755);
+      const kubectl = async (...parameters: readonly string[]): Promise<string> => {
+        const child = image.run(parameters, shared, ['/tmp/kubectl']);
+        await child.ended();
+        return child.stdout + child.stderr;
+      };
+      expect(await kubectl('tutti', 'why', '--help')).toContain('Usage: kubectl tutti why [options] <name>');
+      expect(await kubectl('__complete', 'tutti', 'drain')).toMatch(/^drain-check\t/);
     });
 
     it('schedules a gang, answers probes over HTTPS and exits with code 0 on SIGTERM', async () => {
