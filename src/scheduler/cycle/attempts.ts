@@ -145,7 +145,7 @@ export class Attempts {
       const subject = early === undefined ? this.#next() : undefined;
       const part = early ?? (subject === undefined ? this.#sideWork?.nextPart() : undefined);
       this.#isSideNext = part === undefined;
-      if (part !== undefined) this.#beginSideWork(part);
+      if (part !== undefined) this.#beginSideWork(part, this.#sideWork!);
       else if (subject === undefined) return undefined;
       else if (subject.resumed === undefined && this.#mustWaitForExtenders(subject.entity)) {
         this.#extenderRequests!.enqueue(subject.entity);
@@ -193,8 +193,14 @@ export class Attempts {
     this.#sideWork = sideWork;
   }
 
-  #beginSideWork(part: (budget: WorkBudget) => Yielding<void>): void {
-    const run = this.#opened(part);
+  #beginSideWork(part: (budget: WorkBudget) => Yielding<void>, sideWork: SideWork): void {
+    const run = this.#opened(function* (budget): Yielding<void> {
+      try {
+        yield* part(budget);
+      } catch (error) {
+        sideWork.failed(error);
+      }
+    });
     this.#openSide = run;
     this.#intake.gate.close(() => {
       if (run.isPaused) this.#continueSideWork(run, Infinity);
@@ -207,8 +213,6 @@ export class Attempts {
         run.advance(work);
       } finally {
         if (!run.isPaused) this.#intake.gate.open();
-        // It failed.
-        if (!run.isPaused && run.result === undefined) this.#openSide = undefined;
         // A plugin may have stopped the scheduler during the step.
         if (!this.#lifecycle.isRunning) this.giveUp();
       }

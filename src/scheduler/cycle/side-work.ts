@@ -5,4 +5,6 @@ import type { Yielding } from '../../base/yielding.ts';
 export interface SideWork {
   /** Returns the next part, once the last one has ended; undefined: there is none now. */
   nextPart(): ((budget: WorkBudget) => Yielding<void>) | undefined;
+  /** The part has thrown. Attempts go on. */
+  failed(error: unknown): void;
 }

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ExplanationPart } from './explainer.ts';
+import { BusyError } from './explanations.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
@@ -204,4 +205,71 @@ describe('an explanation of a running scheduler', () => {
     void c.harness.core.stop();
     await expect(explanation).rejects.toThrow('stopping');
   });
+
+  it('reports a part in which a plugin throws, beside the others', async () => {
+    const { c, broken } = await withPlugin();
+    const { core } = c.harness;
+    broken.value = true;
+    const explanation = core.explain({ namespace: 'default', name: 'red' });
+    while (core.attempt(1) !== undefined) await c.settle();
+    broken.value = false;
+    expect(await explanation).toMatchObject({
+      state: 'Waiting',
+      gang: { minMember: 3, existing: 3 },
+      verdict: { reason: 'Unschedulable' },
+      blocker: { funnel: [{ removed: 1, rejections: [{ plugin: 'Moody', code: 'PluginFailed' }] }] },
+    });
+    c.pod({ name: 'next', cpu: 0.1 });
+    expect(core.attempt()?.kind).toBe('planned');
+  });
+
+  it('is rejected if a part of it throws. Attempts go on, and so do changes that arrived meanwhile', async () => {
+    const { c } = await withPlugin();
+    const { core, cluster } = c.harness;
+    const { openPod } = cluster;
+    vi.spyOn(cluster, 'openPod').mockImplementation((uid) => {
+      if (uid.startsWith('red-')) throw new Error('not readable');
+      return openPod.call(cluster, uid);
+    });
+    let failure: unknown;
+    const explanation = core.explain({ namespace: 'default', name: 'red' }).catch((error: unknown) => (failure = error));
+    for (let turn = 0; failure === undefined; turn++) {
+      expect(turn).toBeLessThan(1_000);
+      core.attempt(1);
+      if (turn === 1) c.pod({ name: 'quick', cpu: 0.1 });
+      await c.settle();
+    }
+    vi.restoreAllMocks();
+    expect(await explanation).toEqual(new Error('not readable'));
+    while (core.attempt() !== undefined);
+    expect(cluster.isAssumed('quick')).toBe(true);
+    expect(core.explainNow({ namespace: 'default', name: 'red' })).toMatchObject({ errors: [], placed: 1, needed: 3 });
+  });
+
+  it('WI26: answers one of a hundred questions, and rejects the others at once', async () => {
+    const { c } = await withPlugin();
+    const { core } = c.harness;
+    const asked = Array.from({ length: 100 }, () => core.explain({ namespace: 'default', name: 'red' }));
+    const settled = Promise.allSettled(asked);
+    while (core.attempt(1) !== undefined) await c.settle();
+    const outcomes = await settled;
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(outcomes.filter((each) => each.status === 'rejected' && each.reason instanceof BusyError)).toHaveLength(99);
+  });
 });
+
+/** A group that waits for capacity, and a plugin whose Filter throws while `broken`. */
+async function withPlugin(): Promise<{ readonly c: Scheduling; readonly broken: { value: boolean } }> {
+  const broken = { value: false };
+  const filter = (): undefined => {
+    if (broken.value) throw new Error('no answer');
+  };
+  const c = new Scheduling({
+    plugins: [...defaultPlugins, { name: 'Moody', factory: () => ({ name: 'Moody', filter }) }],
+  });
+  c.node({ name: 'a', cpu: 2 });
+  c.group({ name: 'red', minMember: 3 });
+  c.members(3, { group: 'red', cpu: 1 });
+  while ((await c.attempt()) !== undefined);
+  return { c, broken };
+}

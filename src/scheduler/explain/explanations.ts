@@ -51,10 +51,14 @@ export class Explanations implements SideWork {
     return undefined;
   }
 
+  failed(error: unknown): void {
+    this.#question?.reject(error);
+    this.#question = undefined;
+  }
+
   /** Rejects what is being asked with this reason. */
   stop(reason: Error): void {
-    this.#question?.reject(reason);
-    this.#question = undefined;
+    this.failed(reason);
   }
 }
 
