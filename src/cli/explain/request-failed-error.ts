@@ -1,11 +1,14 @@
 import { UserError } from '../../base/user-error.ts';
-import type { ApiError } from '../../client/api-errors.ts';
+import { ApiError } from '../../client/api-errors.ts';
+import type { MalformedAnswerError } from '../../client/api-errors.ts';
 
-/** The API server has answered a request of the command with an error. */
+/** The API server has answered a request of the command with an error, or with something that is no answer of an API server. */
 export class RequestFailedError extends UserError {
   override readonly name = 'RequestFailedError';
 
-  constructor(cause: ApiError) {
-    super(`${cause.request}: ${cause.message}`, { cause });
+  constructor(cause: ApiError | MalformedAnswerError) {
+    const isAnswer = cause instanceof ApiError;
+    const message = isAnswer ? `${cause.request}: ${cause.message}` : cause.message;
+    super(isAnswer ? message : `${message}; check that the kubeconfig names an API server`, { cause });
   }
 }

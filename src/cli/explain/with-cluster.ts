@@ -1,5 +1,5 @@
-import { AccessDeniedError, explainRejection } from '../../client/access-denied-error.ts';
-import { ApiError } from '../../client/api-errors.ts';
+import { explainRejection } from '../../client/access-denied-error.ts';
+import { ApiError, MalformedAnswerError } from '../../client/api-errors.ts';
 import type { Endpoint } from '../../client/endpoint.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { loadKubeconfig } from '../../client/kubeconfig.ts';
@@ -43,8 +43,8 @@ export async function withCluster<T>(
     });
   } catch (error) {
     const explained = explainRejection(error);
-    if (explained instanceof AccessDeniedError || !(explained instanceof ApiError)) throw explained;
-    throw new RequestFailedError(explained);
+    const isFailure = explained instanceof ApiError || explained instanceof MalformedAnswerError;
+    throw isFailure ? new RequestFailedError(explained) : explained;
   } finally {
     await connection.close();
   }
