@@ -48,7 +48,7 @@ const parts = {
       'verdicts/',
       'extenders/',
     ],
-    ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'explain/', 'files'],
+    ...['intake/', 'preemption/', 'recovery/', 'backfill/', 'binding/', 'cycle/', 'explain/', 'snapshot/', 'files'],
   ],
   'scheduler/placement': ['cache/', 'packing/', 'planning/'],
   controller: [
@@ -61,7 +61,7 @@ const parts = {
   ],
   'plane/apiserver/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
-  compose: ['files', 'cluster-state/'],
+  compose: ['files', 'cluster-state/', 'snapshot/'],
   testkit: ['builders/', 'files'],
   cli: [
     ...['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'flag-values.ts', 'text-columns.ts'],

@@ -3,8 +3,10 @@ import { AmountColumns } from './amount-columns.ts';
 import { ClaimsInUse } from './claims-in-use.ts';
 import { ClusterNodes } from './cluster-nodes.ts';
 import type { GenerationCounter } from './generation-counter.ts';
+import type { PodChangeLog } from './node-info.ts';
 import { PlacedPods } from './placed-pods.ts';
 import { RequestedByPriority } from './requested-by-priority.ts';
+import type { TieBreaks } from './tie-breaks.ts';
 
 export interface ClusterContentsOptions {
   readonly counter: GenerationCounter;
@@ -12,6 +14,7 @@ export interface ClusterContentsOptions {
   readonly pods: () => Iterable<Pod>;
   /** First version of `placed`. Two contents never share a version. */
   readonly firstVersion: number;
+  readonly ties: TieBreaks | undefined;
 }
 
 /** The nodes with the pods on them, and indexes of these pods. */
@@ -29,10 +32,10 @@ export class ClusterContents {
   /** True while a transaction may still revert changes. */
   isPlanning = false;
 
-  constructor({ counter, pods, firstVersion }: ClusterContentsOptions) {
+  constructor({ counter, pods, firstVersion, ties }: ClusterContentsOptions) {
     this.placed = new PlacedPods(() => this.nodes.all(), firstVersion);
     this.claimsInUse = new ClaimsInUse(() => this.nodes.all(), pods);
-    this.nodes = new ClusterNodes(counter, {
+    const log: PodChangeLog = {
       added: (node, added) => {
         this.placed.added(node, added);
         if (!this.isPlanning) this.placed.settle();
@@ -43,7 +46,8 @@ export class ClusterContents {
         if (!this.isPlanning) this.placed.settle();
         this.claimsInUse.removed(node, removed);
       },
-    });
+    };
+    this.nodes = new ClusterNodes(counter, log, ties);
     this.amounts = new AmountColumns(this.nodes);
     this.requestedByPriority = new RequestedByPriority(this.nodes);
   }

@@ -7,6 +7,7 @@ import { NodeInfo } from './node-info.ts';
 import type { PodChangeLog } from './node-info.ts';
 import { FreeCapacity } from './free-capacity.ts';
 import type { GenerationCounter } from './generation-counter.ts';
+import type { TieBreaks } from './tie-breaks.ts';
 import { Topologies } from './topologies.ts';
 import type { Topology } from './topologies.ts';
 
@@ -30,6 +31,7 @@ export class ClusterNodes {
   readonly images = new ImageStates();
   readonly counter: GenerationCounter;
   readonly #log: PodChangeLog;
+  readonly #ties: TieBreaks | undefined;
   /** node name -> node, including unknown nodes that pods or reservations refer to */
   readonly #byName = new Map<string, NodeInfo>();
   /** Names of deleted nodes that still have pods or reservations. */
@@ -40,9 +42,10 @@ export class ClusterNodes {
   #revision = 0;
 
   /** `log` receives every pod that is added to a node or removed from it. */
-  constructor(counter: GenerationCounter, log: PodChangeLog) {
+  constructor(counter: GenerationCounter, log: PodChangeLog, ties?: TieBreaks) {
     this.counter = counter;
     this.#log = log;
+    this.#ties = ties;
   }
 
   /** Returns known and unknown nodes. */
@@ -59,7 +62,7 @@ export class ClusterNodes {
   named(name: string): NodeInfo {
     let info = this.#byName.get(name);
     if (info === undefined) {
-      info = new NodeInfo(name, unknownNode, this.#log);
+      info = new NodeInfo(name, unknownNode, this.#log, this.#ties);
       info.isGone = this.#gone.has(name);
       this.#byName.set(name, info);
     }

@@ -1,5 +1,5 @@
 import type { Node } from '../api/node.ts';
-import { isTerminal, isUnbound } from '../api/pod.ts';
+import { isTerminal, isUnbound, podsEqualForScheduling } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { AmountColumnsView } from './amount-columns.ts';
@@ -12,6 +12,7 @@ import { ClusterContents } from './cluster-contents.ts';
 import { ClusterGangs } from './cluster-gangs.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang } from './gang.ts';
+import { isSameSpec } from './gang-spec.ts';
 import type { GangSpec } from './gang-spec.ts';
 import { GenerationCounter } from './generation-counter.ts';
 import type { ImageStates } from './image-states.ts';
@@ -24,6 +25,7 @@ import { OwnNominations } from './own-nominations.ts';
 import type { PlacedPods } from './placed-pods.ts';
 import type { RequestedByPriorityView } from './requested-by-priority.ts';
 import type { FreeCapacity } from './free-capacity.ts';
+import type { TieBreaks } from './tie-breaks.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
@@ -34,6 +36,7 @@ import type { TransactionTarget } from './transaction.ts';
  */
 export class Cluster {
   readonly resources: ResourceNames;
+  readonly ties: TieBreaks | undefined;
   /** Objects that plugins read besides nodes, pods and groups. */
   readonly listed = new ListedObjects();
   /** Decisions about volumes and claims that are not written yet. */
@@ -59,15 +62,19 @@ export class Cluster {
   #planned: ClusterContents;
   /** True while the open transaction is paused and its changes are not hidden yet. */
   #mustHidePlan = false;
+  #changes = 0;
 
-  constructor(resources: ResourceNames) {
+  /** `ties`: replace the names of nodes where they order equal nodes. */
+  constructor(resources: ResourceNames, ties?: TieBreaks) {
     this.resources = resources;
+    this.ties = ties;
     const counter = new GenerationCounter();
     const contents = (firstVersion: number): ClusterContents =>
       new ClusterContents({
         counter,
         pods: () => this.#pods.values(),
         firstVersion,
+        ties,
       });
     this.#full = contents(0);
     this.#empty = contents(2 ** 52);
@@ -140,6 +147,13 @@ export class Cluster {
     if (this.#mustHidePlan && !this.isEmptied) return this.#transaction!.begunAt;
     this.hidePlan();
     return this.#nodes.generation;
+  }
+
+  /**
+   * Counts the changes that may decide where other entities fit: of nodes, pods on them, groups, reservations and the other listed objects. Changes that a transaction reverts, and those of pods that wait, do not count.
+   */
+  get changes(): number {
+    return this.#changes + this.nodesRevision + this.listed.changes;
   }
 
   /** Changes when a node is added or removed, or when a field that scheduling reads changes. Pods on nodes don't count. */
@@ -260,6 +274,7 @@ export class Cluster {
     const outcome = assumptionOutcome(pod, assumedOn);
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
     const wasThere = known !== undefined && !isTerminal(known);
+    if (isPlacedChange(known, pod, outcome)) this.#changes++;
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
     this.affinityTerms.changed(known, pod);
     for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, pod);
@@ -280,6 +295,7 @@ export class Cluster {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
+    if (known.nodeName !== '' || assumedOn !== undefined) this.#changes++;
     this.affinityTerms.changed(known, undefined);
     for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
@@ -296,6 +312,7 @@ export class Cluster {
 
   /** Adds a reservation; replaces the owner's previous one. */
   reservation(reservation: Reservation): void {
+    this.#changes++;
     this.#reservations.set(reservation);
   }
 
@@ -334,6 +351,7 @@ export class Cluster {
   /** Releases the owner's reservation. Returns false if it had none. */
   endReservation(owner: string): boolean {
     const reservation = this.#reservations.release(owner);
+    if (reservation !== undefined) this.#changes++;
     // A nomination by another component applies again after our own reservation ends.
     const known = reservation?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
@@ -368,11 +386,13 @@ export class Cluster {
 
   /** Returns the keys of the other groups that this concerns. */
   setGang(spec: GangSpec): readonly string[] {
+    if (!isSameSpec(this.#gangs.get(spec.key)?.spec, spec)) this.#changes++;
     return this.#gangs.set(spec);
   }
 
   /** Returns the keys of the other groups that this concerns. */
   removeGang(key: string): readonly string[] {
+    this.#changes++;
     return this.#gangs.remove(key);
   }
 
@@ -398,7 +418,8 @@ export class Cluster {
       forget: (pod) => this.forget(pod),
       nodeOf: (pod) => this.nodeOf(pod),
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
-      closed: () => {
+      closed: (isCommitted) => {
+        if (isCommitted) this.#changes++;
         for (const [pod, info] of kept) this.#takeOff(info, pod);
         this.#transaction = undefined;
         this.#contents.isPlanning = false;
@@ -473,6 +494,7 @@ export class Cluster {
   forget(pod: Pod): void {
     const assumption = this.#assumed.get(pod.uid);
     if (assumption === undefined) return;
+    if (this.#transaction === undefined) this.#changes++;
     const known = this.#pods.get(pod.uid);
     this.#takeOffNode(known ?? pod);
     this.#endAssumption(pod.uid);
@@ -534,4 +556,11 @@ export class Cluster {
     this.#nodes.touch(info);
     this.#nodes.dropIfUnused(info);
   }
+}
+
+/** Returns whether the pod is, was, or is about to be on a node, and differs from what was known of it. */
+function isPlacedChange(known: Pod | undefined, pod: Pod, outcome: AssumptionOutcome): boolean {
+  const isPlaced = pod.nodeName !== '' || (known !== undefined && known.nodeName !== '');
+  if (outcome === 'contradicted') return true;
+  return isPlaced && (known === undefined || !podsEqualForScheduling(known, pod));
 }

@@ -1,4 +1,5 @@
 import type { GroupSource } from '../api/group-key.ts';
+import { sameResources } from '../api/resource-list.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import type { Expected } from './misfits.ts';
 
@@ -35,4 +36,13 @@ export interface GangSpec extends Expected {
   readonly waitsForGates?: true;
   /** Preemption evicts all members or none, also those beyond the quorum. */
   readonly evictedWhole?: true;
+}
+
+/** Returns whether both say the same about the group. */
+export function isSameSpec(a: GangSpec | undefined, b: GangSpec): boolean {
+  if (a === undefined) return false;
+  const { minResources, ...rest } = a;
+  const { minResources: others, ...other } = b;
+  const keys = new Set([...Object.keys(rest), ...Object.keys(other)]) as ReadonlySet<keyof typeof rest>;
+  return sameResources(minResources, others) && [...keys].every((key) => rest[key] === other[key]);
 }

@@ -28,6 +28,8 @@ interface OfKind {
 
 /** Written only by the watch handlers. */
 export class ListedObjects implements ListedObjectsView {
+  /** Changes with every change to an object of any kind. */
+  changes = 0;
   readonly #kinds = new Map<ListedKind, OfKind>();
 
   revision(kind: ListedKind): number {
@@ -36,6 +38,11 @@ export class ListedObjects implements ListedObjectsView {
 
   get<Kind extends ListedKind>(kind: Kind, namespace: string, name: string): ListedKinds[Kind] | undefined {
     return this.#kinds.get(kind)?.objects.get(namespace)?.get(name) as ListedKinds[Kind] | undefined;
+  }
+
+  /** Returns all objects of all kinds, in the order in which they are looked up. */
+  *all(): Iterable<ListedObject> {
+    for (const { objects } of this.#kinds.values()) for (const named of objects.values()) yield* named.values();
   }
 
   in<Kind extends ListedKind>(kind: Kind, namespace: string): Iterable<ListedKinds[Kind]> {
@@ -61,6 +68,7 @@ export class ListedObjects implements ListedObjectsView {
     leaveGroup(ofKind, named.get(object.name));
     named.set(object.name, object);
     joinGroup(ofKind, object);
+    this.changes++;
     notify(ofKind, object);
   }
 
@@ -72,6 +80,7 @@ export class ListedObjects implements ListedObjectsView {
     leaveGroup(ofKind, named?.get(name));
     named?.delete(name);
     if (named?.size === 0) objects.delete(namespace);
+    this.changes++;
     notify(ofKind, object);
   }
 

@@ -2,6 +2,7 @@ import type { Node } from '../api/node.ts';
 import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
+import type { TieBreaks } from './tie-breaks.ts';
 import { Amounts } from './amounts.ts';
 import type { AmountsView } from './amounts.ts';
 import type { Reservation } from './reservation.ts';
@@ -66,6 +67,8 @@ export class NodeInfo implements NodeView {
   readonly name: string;
   /** Hash of the name, which orders otherwise equal nodes. */
   readonly nameHash: number;
+  /** Orders otherwise equal nodes by itself. */
+  readonly nameRank: number;
   index = -1;
   node: Node;
   generation = 0;
@@ -81,10 +84,12 @@ export class NodeInfo implements NodeView {
   hostPorts: HostPort[] = [];
   readonly #log: PodChangeLog | undefined;
 
-  constructor(name: string, node: Node, log?: PodChangeLog) {
+  constructor(name: string, node: Node, log?: PodChangeLog, ties?: TieBreaks) {
     this.name = name;
     this.#log = log;
-    this.nameHash = hashText(name);
+    const tie = ties?.nodes[name];
+    this.nameHash = tie?.hash ?? hashText(name);
+    this.nameRank = tie?.rank ?? this.nameHash;
     this.node = node;
   }
 

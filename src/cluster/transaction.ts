@@ -11,7 +11,8 @@ export interface TransactionTarget {
   /** Returns the node to which the pod is bound or on which it is assumed; undefined if there is none. */
   nodeOf(pod: Pod): NodeInfo | undefined;
   gangOf(pod: Pod): Gang | undefined;
-  closed(): void;
+  /** `isCommitted`: pods are assumed now that were not before. */
+  closed(isCommitted: boolean): void;
 }
 
 interface Assumed {
@@ -161,12 +162,12 @@ export class Transaction {
 
   rollback(): void {
     this.rollbackTo(0);
-    this.#close();
+    this.#close(false);
   }
 
   commit(): void {
     this.#assertOpen();
-    this.#close();
+    this.#close(this.#steps.length > 0);
   }
 
   /** Rolls back if the transaction is still open, for cleanup after an error. */
@@ -328,9 +329,9 @@ export class Transaction {
     this.#orders.clear();
   }
 
-  #close(): void {
+  #close(isCommitted: boolean): void {
     this.#open = false;
-    this.#target.closed();
+    this.#target.closed(isCommitted);
   }
 
   #assertOpen(): void {

@@ -1,6 +1,7 @@
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import type { TieBreaks } from '../cluster/tie-breaks.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { PluginRegistry } from '../framework/make-plugins.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
@@ -14,6 +15,8 @@ export interface ReadOnlyCoreOptions {
   readonly backoff?: BackoffPolicy;
   readonly clock: Clock;
   readonly random: Random;
+  /** See TieBreaks. */
+  readonly ties?: TieBreaks | undefined;
 }
 
 /** Ports that reach no API server. Bindings, volumes and evictions fail; verdicts and Events go nowhere. */
@@ -31,7 +34,7 @@ function closedPorts(): SchedulerPorts {
 }
 
 /** Creates a core that cannot write, for commands that answer from a copy of the cluster. It calls no extenders. Throws ProfileError. */
-export function createReadOnlyCore({ profiles, plugins, backoff, clock, random }: ReadOnlyCoreOptions): SchedulerCore {
+export function createReadOnlyCore({ profiles, plugins, backoff, clock, random, ties }: ReadOnlyCoreOptions): SchedulerCore {
   return new SchedulerCore({
     profiles,
     plugins,
@@ -39,6 +42,7 @@ export function createReadOnlyCore({ profiles, plugins, backoff, clock, random }
     ports: closedPorts(),
     clock,
     random,
+    ties,
     logger: silentLogger,
     registry: createMetricRegistry({ processMetrics: false }),
     identity: '',

@@ -61,6 +61,8 @@ export interface QueuedEntity {
   erredAt: number;
   /** Monotonic time of the last failure. */
   failedAt: number;
+  /** Cluster.changes when the last verdict was found; undefined: there is none. */
+  verdictAt: number | undefined;
   /** Rejection of the last attempt. */
   rejection: Rejection;
   /** See Failure.awaited. */
@@ -95,6 +97,7 @@ export function newEntity(
     errors: 0,
     erredAt: 0,
     failedAt: 0,
+    verdictAt: undefined,
     rejection: rejectionOf(schedulingEntity, { unschedulablePlugins: noPlugins, rejectedPods: [] }),
     awaited: undefined,
     triesAgain: false,

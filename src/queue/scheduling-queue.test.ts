@@ -432,6 +432,7 @@ describe('an entity that is activated', () => {
       verdict,
       verdictFor: () => verdict,
       nodesRevision: 1,
+      changes: 1,
     };
     const { rejectedPods } = fixture.queue.get('pod/b')!.rejection;
     fixture.queue.activate(rejectedPods[0]!);

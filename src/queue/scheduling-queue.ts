@@ -190,6 +190,17 @@ export class SchedulingQueue {
     }
   }
 
+  /** Gives an entity the history and the place that it had in another queue. Gates and demand are its own. */
+  restore(key: EntityKey, { sortKey, ...history }: Pick<QueuedEntity, 'sortKey' | 'readySince' | 'since' | 'attempts'>): void {
+    const entity = this.#entities.get(key);
+    if (entity === undefined) return;
+    Object.assign(entity, history);
+    if (entity.state.kind === 'gated') return;
+    this.#stores.leave(entity);
+    entity.sortKey = sortKey;
+    this.#stores.activate(entity, 'Restored');
+  }
+
   /** Removes an entity that is deleted or must not be scheduled anymore. */
   remove(key: EntityKey): void {
     const entity = this.#entities.get(key);

@@ -10,6 +10,7 @@ import type { DryRunOptions, DryRunResult } from '../framework/dry-run.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
+import type { EntityKey } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { BindingCycle } from './binding/binding-cycle.ts';
 import { createBinding } from './binding/binding.ts';
@@ -22,7 +23,7 @@ import { workAtATime as defaultWorkAtATime } from './cycle/work-at-a-time.ts';
 import { Explainer } from './explain/explainer.ts';
 import type { ExplanationPart } from './explain/explainer.ts';
 import type { SubjectName } from './explain/find-subject.ts';
-import { explainAtOnce, Explanations } from './explain/explanations.ts';
+import { answerAtOnce, Explanations } from './explain/explanations.ts';
 import { Extenders } from './extenders/extenders.ts';
 import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
@@ -33,6 +34,8 @@ import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
 import type { Profiles } from './profiles.ts';
 import { Recovery } from './recovery/recovery.ts';
+import { Snapshots } from './snapshot/snapshots.ts';
+import type { SnapshotSource } from './snapshot/snapshot-source.ts';
 
 export type { Paused } from './cycle/attempts.ts';
 
@@ -71,6 +74,7 @@ export class SchedulerCore {
   readonly #attempts: Attempts;
   readonly #explainer: Explainer;
   readonly #explanations: Explanations;
+  readonly #snapshots: Snapshots;
   readonly #lifecycle = new Lifecycle();
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -88,7 +92,8 @@ export class SchedulerCore {
     const binding = createBinding({ ...parts, events: ports.events, identity, defer, workAtATime });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });
     this.#explainer = this.#createExplainer(intake, attempts, recovery, extenders);
-    this.#explanations = new Explanations(this.#explainer, () => {
+    this.#snapshots = this.#createSnapshots(intake, attempts);
+    this.#explanations = new Explanations(() => {
       if (lifecycle.isRunning) options.onReady();
     });
     attempts.alternateWith(this.#explanations);
@@ -176,13 +181,36 @@ export class SchedulerCore {
    */
   explain(name: SubjectName): Promise<ExplanationPart | undefined> {
     if (!this.isRunning) return Promise.reject(new Error('the scheduler is not running'));
-    return this.#explanations.ask(name);
+    return this.#explanations.ask(this.#explainer.explain(name));
   }
 
   /** Like `explain`, at once: for a core that makes no attempts meanwhile, running or not. */
   explainNow(name: SubjectName): ExplanationPart | undefined {
     this.#intake.gate.settle();
-    return explainAtOnce(this.#explainer, name);
+    return answerAtOnce(this.#explainer.explain(name, true));
+  }
+
+  /**
+   * Takes a snapshot between attempts, with new plans of what waits. Rejects with BusyError while another one, or an explanation, is made, and if the
+   * core is not running or stops.
+   */
+  takeSnapshot(): Promise<SnapshotSource> {
+    if (!this.isRunning) return Promise.reject(new Error('the scheduler is not running'));
+    return this.#explanations.ask(this.#snapshots.take());
+  }
+
+  /** Like `takeSnapshot`, at once: for a core that makes no attempts meanwhile. Plans everything that waits. */
+  takeSnapshotNow(): SnapshotSource {
+    this.#intake.gate.settle();
+    return answerAtOnce(this.#snapshots.take(Infinity));
+  }
+
+  /**
+   * For a core that writes nothing and has no extenders: attempts an entity, whatever its place in the queue, and undoes the plan if there is one.
+   * Returns undefined if the queue does not have the entity, or it is not ready.
+   */
+  retrace(key: EntityKey): Exclude<CycleResult, { kind: 'asking' }> | undefined {
+    return this.#attempts.retrace(key);
   }
 
   /**
@@ -228,6 +256,16 @@ export class SchedulerCore {
       runTimes: runTimes ?? new RunTimes({ clock, listed: cluster.listed, penaltyMs: 0, overrun: () => undefined }),
       verdictOf: (uid) => intake.verdicts.of(uid),
       usableNodes: (members) => attempts.cycle.usableNodes(members),
+    });
+  }
+
+  #createSnapshots({ cluster, clock, dryRuns, planner, profiles, queue, verdicts }: Intake, attempts: Attempts): Snapshots {
+    return new Snapshots({
+      ...{ cluster, clock, dryRuns, profiles, queue },
+      seed: planner.seed,
+      verdictOf: (uid) => verdicts.of(uid),
+      usableNodes: (members) => attempts.cycle.usableNodes(members),
+      needsMemory: (schedulingEntity) => attempts.needsMemory(schedulingEntity),
     });
   }
 

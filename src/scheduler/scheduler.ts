@@ -24,6 +24,7 @@ import { projectionsFor } from './projections.ts';
 import type { Projections } from './projections.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
+import type { SnapshotSource } from './snapshot/snapshot-source.ts';
 import { workAtATime } from './cycle/work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
@@ -181,6 +182,11 @@ export class Scheduler {
   /** See SchedulerCore.explain. */
   explain(name: SubjectName): Promise<ExplanationPart | undefined> {
     return this.#core.explain(name);
+  }
+
+  /** See SchedulerCore.takeSnapshot. */
+  takeSnapshot(): Promise<SnapshotSource> {
+    return this.#core.takeSnapshot();
   }
 
   /** A read-only view for diagnostics. Read it again after every await: the view is only valid until then. */

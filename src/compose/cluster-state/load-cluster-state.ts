@@ -8,6 +8,7 @@ import type { Random } from '../../base/random.ts';
 import { GoneError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { clusterVersion } from '../../cluster/cluster-version.ts';
+import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
 import { ProfileError } from '../../framework/profile-error.ts';
 import { pluginRegistry } from '../../plugins/registry.ts';
 import { projectionsFor } from '../../scheduler/projections.ts';
@@ -35,6 +36,8 @@ export interface ClusterState {
   readonly errors: readonly PartError[];
   /** Why only the pods and groups of some namespaces are in the core. Absent: it has everything. */
   readonly hidden?: HiddenClusterError;
+  /** The one that the core was built from. */
+  readonly configuration: SchedulerConfiguration;
 }
 
 /** How often the lists are started again when the server has dropped the version of a list before its last page. */
@@ -83,7 +86,7 @@ export async function loadClusterState(options: ClusterStateOptions): Promise<Cl
 async function load(options: ClusterStateOptions, installed: InstalledConfiguration): Promise<ClusterState> {
   const { clock } = options;
   const takenAt = clock.now();
-  const { core, unknowns: ofConfiguration } = createCore(options, installed);
+  const { core, configuration, unknowns: ofConfiguration } = createCore(options, installed);
   const unknowns = new Set<Unknown>([...ofConfiguration, 'assumedPods', 'reservations', 'queueOrder']);
   const errors: PartError[] = [];
   const { handlers, profiles } = core;
@@ -111,7 +114,7 @@ async function load(options: ClusterStateOptions, installed: InstalledConfigurat
     version: clusterVersion(core.cluster),
     unknowns: [...unknowns].sort(),
   };
-  return { core, basis, errors: errors.sort((a, b) => (a.part < b.part ? -1 : 1)) };
+  return { core, configuration, basis, errors: errors.sort((a, b) => (a.part < b.part ? -1 : 1)) };
 }
 
 /** Lists what a user sees who works in some namespaces. The caller may not be allowed to list all of it there either. */
@@ -123,7 +126,7 @@ async function loadNamespaces(
 ): Promise<ClusterState> {
   const { clock } = options;
   const takenAt = clock.now();
-  const { core, unknowns: ofConfiguration } = createCore(options, installed);
+  const { core, configuration, unknowns: ofConfiguration } = createCore(options, installed);
   const errors: PartError[] = [];
   const { handlers } = core;
   const project = projectionsFor(core);
@@ -140,6 +143,7 @@ async function loadNamespaces(
   const unknowns = new Set<Unknown>([...ofConfiguration, ...hiddenUnknowns]);
   return {
     core,
+    configuration,
     basis: {
       source: 'api',
       takenAt: new Date(takenAt).toISOString(),
@@ -155,16 +159,16 @@ async function loadNamespaces(
 function createCore(
   { clock, random, schedulerNames }: ClusterStateOptions,
   { configuration, unknowns }: InstalledConfiguration,
-): { readonly core: SchedulerCore; readonly unknowns: readonly Unknown[] } {
+): Pick<ClusterState, 'core' | 'configuration'> & { readonly unknowns: readonly Unknown[] } {
   const plugins = pluginRegistry;
   const { profiles, podBackoff: backoff } = configuration;
   try {
-    return { core: createReadOnlyCore({ profiles, plugins, backoff, clock, random }), unknowns };
+    return { core: createReadOnlyCore({ profiles, plugins, backoff, clock, random }), configuration, unknowns };
   } catch (error) {
     if (!(error instanceof ProfileError)) throw error;
     const names = schedulerNames ?? profiles.map(({ schedulerName }) => schedulerName);
     const assumed = assumedConfiguration(names).profiles;
     const core = createReadOnlyCore({ profiles: assumed, plugins, backoff, clock, random });
-    return { core, unknowns: [...unknowns, 'configuration'] };
+    return { core, configuration: { ...configuration, profiles: assumed }, unknowns: [...unknowns, 'configuration'] };
   }
 }

@@ -14,7 +14,7 @@ function setUp(): { clock: VirtualClock; notified: string[]; notifications: Clas
 
 function reportOf(cause: string): ClassReport {
   const verdict: Verdict = { reason: 'Unschedulable', message: '', waitsFor: 'capacity', cause };
-  return { verdict, verdictFor: () => verdict, nodesRevision: 1 };
+  return { verdict, verdictFor: () => verdict, nodesRevision: 1, changes: 1 };
 }
 
 /** A class whose last rejection had the cause `before`. */

@@ -12,6 +12,8 @@ export interface ClassReport {
   readonly verdictFor: (schedulingEntity: SchedulingEntity, members: readonly Pod[]) => Verdict;
   /** Cluster.nodesRevision at the attempt. */
   readonly nodesRevision: number;
+  /** Cluster.changes at the attempt. */
+  readonly changes: number;
 }
 
 /** An entity that joined the class with this state. */

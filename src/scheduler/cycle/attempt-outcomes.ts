@@ -77,6 +77,7 @@ export class AttemptOutcomes {
       case 'joined': {
         const { joined, pods } = result;
         const verdict = joined.report!.verdictFor(entity.schedulingEntity, pods);
+        entity.verdictAt = joined.report!.changes;
         this.#waits(entity, verdict);
         queue.join(entity, joined);
         turns?.rejected(entity, profile, verdict.waitsFor, undefined);
@@ -85,6 +86,7 @@ export class AttemptOutcomes {
       }
       case 'rejected':
         this.#count(entity, profile, result, startedAt);
+        entity.verdictAt = intake.cluster.changes;
         // Before the preemption, which reserves capacity for the same pods.
         if (waitsForVictims(result.preemption)) turns?.left(entity.key);
         else turns?.rejected(entity, profile, result.verdict.waitsFor, result.predicted);
@@ -127,10 +129,10 @@ export class AttemptOutcomes {
     const { cluster, queue } = this.#options.intake;
     const of = queue.classOf(entity);
     if (of === undefined || verdictFor === undefined) return;
-    this.#notifications.report(of, { verdict, verdictFor, nodesRevision: cluster.nodesRevision });
+    this.#notifications.report(of, { verdict, verdictFor, nodesRevision: cluster.nodesRevision, changes: cluster.changes });
   }
 
-  #notify(entity: QueuedEntity, { verdictFor }: ClassReport): void {
+  #notify(entity: QueuedEntity, { verdictFor, changes }: ClassReport): void {
     const { schedulingEntity } = entity;
     const { members } = demandOf(this.#options.intake.cluster, schedulingEntity);
     if (members.length === 0) return;
@@ -141,6 +143,7 @@ export class AttemptOutcomes {
       // The next attempt reports the plugin failure.
       return;
     }
+    entity.verdictAt = changes;
     this.#waits(entity, verdict);
     this.#reportVerdict(entity, { pods: members, verdict });
   }

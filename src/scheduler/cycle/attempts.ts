@@ -4,6 +4,8 @@ import type { Yielding } from '../../base/yielding.ts';
 import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { CapacityLines } from '../../queue/capacity-lines.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
@@ -177,6 +179,29 @@ export class Attempts {
     if (result.kind === 'asking') throw new Error('cannot rehearse an attempt that needs extenders');
     this.#rehearsed.handle(entity, profile, result, startedAt);
     return { schedulingEntity, result };
+  }
+
+  /** See SchedulerCore.retrace. */
+  retrace(key: EntityKey): Exclude<CycleResult, { kind: 'asking' }> | undefined {
+    const { cluster, planner, profiles, queue } = this.#intake;
+    const entity = queue.get(key);
+    if (entity === undefined || entity.state.kind === 'gated') return undefined;
+    const profile = profiles.of(entity.schedulingEntity);
+    const result = this.cycle.run(entity, profile);
+    if (result.kind === 'asking') throw new Error('cannot retrace an attempt that needs extenders');
+    if (result.kind !== 'planned') return result;
+    planner.unreserve(profile, result.plan.assignments);
+    for (const { pod } of result.plan.assignments) cluster.forget(pod);
+    return result;
+  }
+
+  /** Returns whether an attempt of the entity depends on what only this process knows, besides the cluster cache and the queue. */
+  needsMemory(schedulingEntity: SchedulingEntity): boolean {
+    const { preemptions } = this;
+    const { rejections } = this.#recovery;
+    if (this.#extenders !== undefined || this.#turns?.hasAny === true || !rejections.isEmpty) return true;
+    if (preemptions.inFlight > 0 || preemptions.awaitedBy(entityKeyOf(schedulingEntity)) !== undefined) return true;
+    return schedulingEntity.kind === 'gang' && this.#recovery.noteOf(schedulingEntity.gang) !== undefined;
   }
 
   /** Changes the cache and the queue as the watch does once the plan is bound. */

@@ -2,37 +2,41 @@ import { WorkBudget } from '../../base/work-budget.ts';
 import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { SideWork } from '../cycle/side-work.ts';
-import type { Explainer, ExplanationPart, Parts } from './explainer.ts';
-import type { SubjectName } from './find-subject.ts';
+import type { Parts } from './explainer.ts';
 
-/** Another explanation is being made. */
+/** Another question is being answered. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
 interface Question {
-  readonly parts: Parts<ExplanationPart | undefined>;
-  readonly resolve: (explanation: ExplanationPart | undefined) => void;
+  /** Runs up to the next part. Returns undefined once the answer was given. */
+  readonly next: () => ((budget: WorkBudget) => Yielding<void>) | undefined;
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes explanations between attempts, one at a time. */
+/** Answers questions about the cluster state between attempts, one at a time: explanations and snapshots. */
 export class Explanations implements SideWork {
-  readonly #explainer: Explainer;
   readonly #ready: () => void;
   #question: Question | undefined;
 
   /** `ready`: called when there is work to do. */
-  constructor(explainer: Explainer, ready: () => void) {
-    this.#explainer = explainer;
+  constructor(ready: () => void) {
     this.#ready = ready;
   }
 
-  /** Resolves to undefined if neither a group nor a pod has this name. Rejects with BusyError while another explanation is made. */
-  ask(name: SubjectName): Promise<ExplanationPart | undefined> {
-    if (this.#question !== undefined) return Promise.reject(new BusyError('another explanation is being made'));
+  /** Resolves to what the parts return. Rejects with BusyError while another question is being answered. */
+  ask<Answer>(parts: Parts<Answer>): Promise<Answer> {
+    if (this.#question !== undefined)
+      return Promise.reject(new BusyError('another explanation or snapshot is being made'));
     return new Promise((resolve, reject) => {
-      this.#question = { parts: this.#explainer.explain(name), resolve, reject };
+      const next: Question['next'] = () => {
+        const step = parts.next();
+        if (step.done !== true) return step.value;
+        resolve(step.value);
+        return undefined;
+      };
+      this.#question = { next, reject };
       this.#ready();
     });
   }
@@ -41,9 +45,8 @@ export class Explanations implements SideWork {
     const question = this.#question;
     if (question === undefined) return undefined;
     try {
-      const step = question.parts.next();
-      if (step.done !== true) return step.value;
-      question.resolve(step.value);
+      const part = question.next();
+      if (part !== undefined) return part;
     } catch (error) {
       question.reject(error);
     }
@@ -62,9 +65,8 @@ export class Explanations implements SideWork {
   }
 }
 
-/** Makes an explanation at once. Nothing else may use the core meanwhile. */
-export function explainAtOnce(explainer: Explainer, name: SubjectName): ExplanationPart | undefined {
-  const parts = explainer.explain(name, true);
+/** Runs all parts at once. Nothing else may use the core meanwhile. */
+export function answerAtOnce<Answer>(parts: Parts<Answer>): Answer {
   for (;;) {
     const step = parts.next();
     if (step.done === true) return step.value;

@@ -7,6 +7,7 @@ import { GatedClock } from '../../base/gated-clock.ts';
 import { Listeners } from '../../base/listeners.ts';
 import type { Random } from '../../base/random.ts';
 import { Cluster } from '../../cluster/cluster.ts';
+import type { TieBreaks } from '../../cluster/tie-breaks.ts';
 import { RunTimes } from '../../cluster/run-times.ts';
 import type { ProfileConfiguration } from '../../config/scheduler-configuration.ts';
 import { PluginClock } from '../../framework/plugin-clock.ts';
@@ -45,6 +46,8 @@ export interface IntakeOptions {
   readonly lifecycle: Lifecycle;
   /** Called when `SchedulerCore.attempt` has work to do. The caller then repeats `attempt` until it has none. */
   readonly onReady: () => void;
+  /** See TieBreaks. */
+  readonly ties?: TieBreaks | undefined;
 }
 
 /**
@@ -55,7 +58,7 @@ export class Intake {
   readonly gate = new MutationGate();
   /** Its timers fire behind the gate. */
   readonly clock: Clock;
-  readonly cluster = new Cluster(new ResourceNames());
+  readonly cluster: Cluster;
   readonly planner: Planner;
   readonly dryRuns: DryRuns;
   readonly waitingPods: WaitingPods;
@@ -86,7 +89,9 @@ export class Intake {
   /** Throws ProfileError. */
   constructor(options: IntakeOptions) {
     const { ports, random, logger, metrics, lifecycle } = options;
-    const { gate, cluster } = this;
+    const { gate } = this;
+    const cluster = new Cluster(new ResourceNames(), options.ties);
+    this.cluster = cluster;
     const clock = new GatedClock(options.clock, gate);
     this.clock = clock;
     this.waitingPods = new WaitingPods(clock);

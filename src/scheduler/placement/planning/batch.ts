@@ -74,7 +74,7 @@ export function batchOf(
       spend: (steps) => work.spend(steps),
       hasNoReservation: (uid) => hasNoReservation(scope, uid),
       buffers,
-      salt: hashText(`${seed} ${podClass.text}`),
+      salt: cluster.ties?.pods[pods[0]!.uid]?.salt ?? hashText(`${seed} ${podClass.text}`),
     },
     { pod: admitted.pod, state, nodeNames: answer.nodeNames },
   );

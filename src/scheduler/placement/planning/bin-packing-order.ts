@@ -5,6 +5,6 @@ export function compareSizes(a: Batch, b: Batch): number {
   const [one, other] = [a.sample.template, b.sample.template];
   const cpu = other.nonZeroMilliCpu - one.nonZeroMilliCpu;
   const memory = other.nonZeroMemory - one.nonZeroMemory;
-  const [text, otherText] = [a.context.podClass.text, b.context.podClass.text];
-  return cpu || memory || (text < otherText ? -1 : text === otherText ? 0 : 1);
+  const [{ text, rank = 0 }, { text: otherText, rank: otherRank = 0 }] = [a.context.podClass, b.context.podClass];
+  return cpu || memory || rank - otherRank || (text < otherText ? -1 : text === otherText ? 0 : 1);
 }

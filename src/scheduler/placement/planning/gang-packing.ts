@@ -65,7 +65,7 @@ export class GangPacking {
     }
     const nodes = cluster.nodes
       .filter(({ index }) => isFeasible[index] === 1)
-      .sort((a, b) => a.nameHash - b.nameHash || (a.name < b.name ? -1 : 1));
+      .sort((a, b) => a.nameRank - b.nameRank || (a.name < b.name ? -1 : 1));
     /** node index -> position */
     const positions = new Int32Array(cluster.nodes.length);
     for (const [position, { index }] of nodes.entries()) positions[index] = position;

@@ -20,7 +20,8 @@ export type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
  */
 export class Planner {
   readonly #cluster: Cluster;
-  readonly #seed: number;
+  /** Orders equal nodes. */
+  readonly seed: number;
   readonly #buffers = new RankingBuffers();
   /** profile -> cached results of its plugins */
   readonly #cachedResults = new WeakMap<Profile, CachedResults>();
@@ -30,7 +31,7 @@ export class Planner {
   /** Reads `random` once: each scheduler orders equal nodes differently. */
   constructor(cluster: Cluster, random: Random) {
     this.#cluster = cluster;
-    this.#seed = Math.floor(random() * 2 ** 32);
+    this.seed = Math.floor(random() * 2 ** 32);
   }
 
   /**
@@ -58,7 +59,7 @@ export class Planner {
       cluster: this.#cluster,
       buffers: this.#buffers,
       cachedResults: this.#cachedResultsOf(request.profile),
-      seed: this.#seed,
+      seed: this.seed,
       request,
       transaction,
       work: new PlanWork(budget, request),

@@ -19,6 +19,8 @@ export interface PodClass {
    * texts.
    */
   readonly text: string;
+  /** Orders classes before their texts; see TieBreaks. */
+  readonly rank?: number | undefined;
 }
 
 /** Returns the pod classes in the order of their first members. Throws PluginFailure. */
@@ -30,7 +32,7 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
   const known = new Map<string, PodClass>();
   /** extenders' result -> its number */
   const nodeSubsets = new Map<NodeSubset | undefined, number>();
-  const { hasReservations } = cluster;
+  const { hasReservations, ties } = cluster;
   let last: PodClass | undefined;
   for (const [i, pod] of members.entries()) {
     const signatures = signaturesOf[i]!;
@@ -52,7 +54,7 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
       last = existing;
       continue;
     }
-    last = { pods: [pod], signatures, isUniform: signatures.whole !== undefined, text };
+    last = { pods: [pod], signatures, isUniform: signatures.whole !== undefined, text, rank: ties?.pods[pod.uid]?.rank };
     podClasses.push(last);
     if (signatures.local !== undefined) known.set(key, last);
   }

@@ -411,6 +411,6 @@ function compareOffers(a: Offer, b: Offer): number {
   const [nodeA, nodeB] = [a.candidate.node, b.candidate.node];
   const reservations = nodeA.reservations.size - nodeB.reservations.size;
   if (reservations !== 0) return reservations;
-  if (nodeA.nameHash !== nodeB.nameHash) return nodeA.nameHash - nodeB.nameHash;
+  if (nodeA.nameRank !== nodeB.nameRank) return nodeA.nameRank - nodeB.nameRank;
   return nodeA.name < nodeB.name ? -1 : nodeA.name === nodeB.name ? 0 : 1;
 }
