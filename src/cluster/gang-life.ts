@@ -16,6 +16,13 @@ export class GangLife {
   /** `startedSince` when a list showed none of the known live members: nothing else tells that others had kept the life going. */
   #trusted: string | undefined;
 
+  /** Takes over what another process knows of the group. */
+  restore({ started, hasEnded }: Pick<GangLife, 'started' | 'hasEnded'>): void {
+    this.started = started;
+    this.hasEnded = hasEnded;
+    this.#outdated = this.#trusted = undefined;
+  }
+
   /** Another group object has the name now. `note` is called for each of its members. */
   restart(): void {
     this.started = this.hasEnded = false;

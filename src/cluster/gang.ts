@@ -110,6 +110,16 @@ export class Gang implements GangView {
     return this.#life.started || this.spec?.minMember === 0;
   }
 
+  /** What this process knows of the life of the group, besides its objects. */
+  get life(): Readonly<Pick<GangLife, 'started' | 'hasEnded'>> {
+    return this.#life;
+  }
+
+  /** Takes over what another process knows. */
+  restoreLife(life: Pick<GangLife, 'started' | 'hasEnded'>): void {
+    this.#life.restore(life);
+  }
+
   get startsAnew(): boolean {
     return !this.started && (this.#life.hasEnded || this.spec?.startsAnew === true);
   }

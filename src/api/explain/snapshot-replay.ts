@@ -5,7 +5,7 @@ import type { NotComparable } from './snapshot.ts';
 /** A field that a new plan or attempt gives another value than the snapshot has. */
 export interface ReplayDifference {
   /** `plan.assignments` has one line per member. */
-  readonly field: 'plan.fits' | 'plan.assignments' | 'plan.message' | 'reason' | 'message' | 'waitsFor';
+  readonly field: 'plan.fits' | 'plan.assignments' | 'plan.message' | 'gate' | 'reason' | 'message' | 'waitsFor';
   readonly recorded: string;
   readonly replayed: string;
 }

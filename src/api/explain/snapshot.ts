@@ -58,6 +58,13 @@ export interface SnapshotGroup {
   readonly memberPreemptionPolicy?: string;
 }
 
+/** What the scheduler knows of the life of a group, besides its objects. */
+export interface SnapshotGroupLife {
+  readonly key: string;
+  readonly started: boolean;
+  readonly hasEnded: boolean;
+}
+
 /** Capacity that is reserved for an owner. */
 export interface SnapshotReservation {
   readonly kind: 'nomination' | 'repair' | 'backfill';
@@ -112,6 +119,8 @@ export interface SnapshotEntity {
   readonly since: number;
   readonly attempts: number;
   readonly rejectedBy: readonly string[];
+  /** Why it is not ready. */
+  readonly gate?: string;
   readonly verdict?: { readonly reason: VerdictReason; readonly message: string; readonly waitsFor: WaitsFor };
   /** Absent: nothing has changed since the attempt that gave the verdict. */
   readonly notComparable?: NotComparable;
@@ -150,6 +159,8 @@ export interface Snapshot {
   readonly templates: readonly SnapshotTemplate[];
   readonly pods: readonly SnapshotPod[];
   readonly podGroups: readonly SnapshotGroup[];
+  /** Of groups that have started, or start anew. */
+  readonly groupLives: readonly SnapshotGroupLife[];
   /** Objects of other kinds that plugins read. */
   readonly objects: readonly ListedObject[];
   readonly reservationPlans: readonly SnapshotReservationPlan[];

@@ -3,6 +3,10 @@ import type { SnapshotEntity, SnapshotPlan } from '../../api/explain/snapshot.ts
 import type { ReplayDifference, ReplayItem, SnapshotReplay } from '../../api/explain/snapshot-replay.ts';
 import { safeVerdict } from '../../api/verdict.ts';
 import { messageOf } from '../../base/message-of.ts';
+import { safeMessage } from '../../base/safe-text.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { notReadyKindOf, notReadyMessage } from '../../scheduler/verdicts/not-ready-verdicts.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
 import type { OpenSnapshot } from './open-snapshot.ts';
 
@@ -24,11 +28,12 @@ export function replaySnapshot(
     clock.rest();
     const ofPlan = entity.plan === undefined ? undefined : comparePlans(entity.plan, plans.get(entity.key));
     const { verdict, differences: ofVerdict } = compareVerdicts(entity, core);
+    const ofGate = entity.gate === undefined ? [] : differencesOf([['gate', entity.gate, gateOf(entity.key, core)]]);
     return {
       subject: entity.subject,
       plan: ofPlan === undefined ? 'none' : ofPlan.length === 0 ? 'same' : 'differs',
       verdict,
-      differences: [...(ofPlan ?? []), ...ofVerdict],
+      differences: [...(ofPlan ?? []), ...ofGate, ...ofVerdict],
     };
   });
   const { tuttiVersion: takenBy } = snapshot;
@@ -64,8 +69,19 @@ function compareVerdicts(
   return { verdict: 'differs', differences };
 }
 
+/** Returns why the entity is not ready; empty: it is, or does not wait. */
+function gateOf(key: string, { queue }: SchedulerCore): string {
+  const state = queue.get(key)?.state;
+  return state?.kind === 'gated' ? safeMessage(state.status.message) : '';
+}
+
 function verdictOf(key: string, core: SchedulerCore): Readonly<Record<'reason' | 'message' | 'waitsFor', string>> {
   const none = { reason: '', waitsFor: '' };
+  const entity = core.queue.get(key);
+  if (entity?.state.kind === 'gated') {
+    const gang = gangOf(entity.schedulingEntity, core);
+    return { ...none, ...(gang && notReadyKindOf(gang)), message: notReadyMessage(entity.state.status) };
+  }
   try {
     const result = core.retrace(key);
     switch (result?.kind) {
@@ -81,6 +97,11 @@ function verdictOf(key: string, core: SchedulerCore): Readonly<Record<'reason' |
   } catch (error) {
     return { ...none, message: messageOf(error) };
   }
+}
+
+function gangOf(schedulingEntity: SchedulingEntity, { cluster }: SchedulerCore): GangView | undefined {
+  if (schedulingEntity.kind === 'gang') return schedulingEntity.gang;
+  return cluster.gang(schedulingEntity.pod.podGroupKey ?? '');
 }
 
 function differencesOf(

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../api/explain/snapshot.ts';
+import type { Snapshot, SnapshotNode } from '../../api/explain/snapshot.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
 import { DanglingReferenceError, SnapshotDecoder } from '../../scheduler/snapshot/snapshot-decoder.ts';
 
@@ -10,8 +10,9 @@ export function restoreSnapshot(core: SchedulerCore, snapshot: Snapshot): void {
   for (const object of snapshot.objects) handlers.listed.onAdd(decoder.object(object));
   for (const group of snapshot.podGroups) handlers.podGroups.onAdd(decoder.group(group));
   for (const pod of snapshot.pods) handlers.pods.onAdd(decoder.pod(pod));
-  restoreAssumptions(core, snapshot);
+  restoreAssumptions(core, snapshot, decoder);
   core.begin();
+  restoreLives(core, snapshot);
   restoreReservations(core, snapshot, decoder);
   for (const { key, priority, sortedBy, incomplete, readySince, since, attempts } of snapshot.queue) {
     const uid = queue.get(key)?.sortKey.uid;
@@ -20,16 +21,34 @@ export function restoreSnapshot(core: SchedulerCore, snapshot: Snapshot): void {
   }
 }
 
-function restoreAssumptions({ cluster }: SchedulerCore, { pods }: Snapshot): void {
+function restoreAssumptions({ cluster }: SchedulerCore, { pods }: Snapshot, decoder: SnapshotDecoder): void {
   const assumed = pods.flatMap(({ uid, assumedOn }) => (assumedOn === undefined ? [] : [{ uid, assumedOn }]));
   if (assumed.length === 0) return;
+  const isGone = (name: string): boolean => cluster.node(name) === undefined;
+  const gone = [...new Set(assumed.map(({ assumedOn }) => assumedOn))].filter(isGone);
+  for (const name of gone) cluster.setNode(decoder.node(nodeNamed(name)));
   const transaction = cluster.begin();
-  for (const { uid, assumedOn } of assumed) {
-    const node = cluster.node(assumedOn);
-    if (node === undefined) throw new DanglingReferenceError(`a pod is assumed on the node ${assumedOn}, which is missing`);
-    transaction.assume(cluster.pod(uid)!, node);
-  }
+  for (const { uid, assumedOn } of assumed) transaction.assume(cluster.pod(uid)!, cluster.node(assumedOn)!);
   transaction.commit();
+  for (const name of gone) cluster.removeNode(name);
+}
+
+/** A node that was deleted after a pod was assumed on it. */
+function nodeNamed(name: string): SnapshotNode {
+  return {
+    ...{ name, uid: '', resourceVersion: '', labels: {}, taints: [], unschedulable: false },
+    ...{ allocatable: {}, declaredFeatures: [], images: [] },
+  };
+}
+
+function restoreLives({ cluster, router }: SchedulerCore, { groupLives, takenAt }: Snapshot): void {
+  const lives = new Map(groupLives.map((life) => [life.key, life]));
+  for (const gang of [...cluster.gangs()]) {
+    const { started, hasEnded } = lives.get(gang.key) ?? { started: false, hasEnded: false };
+    if (gang.life.started === started && gang.life.hasEnded === hasEnded) continue;
+    gang.restoreLife({ started, hasEnded });
+    router.groupChanged(gang.key, 'Restored', Date.parse(takenAt));
+  }
 }
 
 function restoreReservations({ cluster }: SchedulerCore, snapshot: Snapshot, decoder: SnapshotDecoder): void {

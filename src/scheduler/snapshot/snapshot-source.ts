@@ -1,4 +1,4 @@
-import type { SnapshotEntity } from '../../api/explain/snapshot.ts';
+import type { SnapshotEntity, SnapshotGroupLife } from '../../api/explain/snapshot.ts';
 import type { ListedObject } from '../../api/listed-object.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -14,6 +14,7 @@ export interface SnapshotSource {
   readonly nodes: readonly Node[];
   readonly pods: readonly { readonly pod: Pod; readonly assumedOn: string | undefined }[];
   readonly groups: readonly GangSpec[];
+  readonly groupLives: readonly SnapshotGroupLife[];
   readonly objects: readonly ListedObject[];
   readonly reservations: readonly Reservation[];
   readonly entities: readonly SnapshotEntity[];

@@ -15,6 +15,7 @@ import { describeRejection, noDiagnosis } from '../cycle/rejection.ts';
 import type { Parts } from '../explain/explainer.ts';
 import { shownVerdict } from '../explain/entity-summary.ts';
 import { podSubject, subjectOfGroup } from '../explain/subjects.ts';
+import { notReadyMessage } from '../verdicts/not-ready-verdicts.ts';
 import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
@@ -78,6 +79,9 @@ export class Snapshots {
         assumedOn: cluster.isAssumed(pod.uid) ? cluster.nodeOf(pod)?.name : undefined,
       })),
       groups: Array.from(cluster.gangs(), ({ spec }) => spec).filter((spec) => spec !== undefined),
+      groupLives: Array.from(cluster.gangs(), ({ key, life: { started, hasEnded } }) => ({ key, started, hasEnded })).filter(
+        ({ started, hasEnded }) => started || hasEnded,
+      ),
       objects: [...cluster.listed.all()],
       reservations: [...cluster.reservations()],
     };
@@ -134,7 +138,8 @@ export class Snapshots {
     const ofProcess = pod && verdictOf(pod.uid);
     const shown = pod && shownVerdict(pod);
     const verdict = ofProcess ?? (shown && { ...shown, waitsFor: 'unknown' as const });
-    const notComparable = verdict && this.#notComparable(entity, ofProcess !== undefined);
+    const gate = state.kind === 'gated' ? safeMessage(state.status.message) : undefined;
+    const notComparable = verdict && this.#notComparable(entity, ofProcess);
     return {
       key,
       subject: subjectOf(schedulingEntity),
@@ -149,6 +154,7 @@ export class Snapshots {
       since,
       attempts,
       rejectedBy: [...rejection.unschedulablePlugins],
+      ...(gate !== undefined && { gate }),
       ...(verdict !== undefined && {
         verdict: { reason: verdict.reason, message: verdict.message, waitsFor: verdict.waitsFor },
       }),
@@ -158,11 +164,12 @@ export class Snapshots {
 
   #notComparable(
     { schedulingEntity, state, verdictAt }: QueuedEntity,
-    isOfProcess: boolean,
+    verdict: Verdict | undefined,
   ): NotComparable | undefined {
     const { cluster, needsMemory } = this.#options;
-    if (!isOfProcess) return 'source';
-    if (state.kind === 'gated') return 'memory';
+    if (verdict === undefined) return 'source';
+    // It gets a new verdict only after it has not changed for a while.
+    if (state.kind === 'gated') return verdict.message === notReadyMessage(state.status) ? undefined : 'changed';
     if (state.kind !== 'unschedulable') return 'retrying';
     if (verdictAt !== cluster.changes) return 'changed';
     return needsMemory(schedulingEntity) ? 'memory' : undefined;

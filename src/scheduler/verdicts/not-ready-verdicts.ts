@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
+import { safeMessage } from '../../base/safe-text.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { onlyGatesAreShut } from '../../cluster/gang-view.ts';
@@ -84,10 +85,10 @@ export class NotReadyVerdicts {
     const waiters = this.#waitersOf(entity);
     if (waiters === undefined) return;
     const { gang, pods } = waiters;
-    const { message } = entity.state.status;
+    const { status } = entity.state;
     const ours = [...pods.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
-    const cause = message.replaceAll(counts, '');
-    this.#verdicts.report(ours, { ...kindOf(gang), message: `${message}.`, cause }, gang);
+    const cause = status.message.replaceAll(counts, '');
+    this.#verdicts.report(ours, { ...notReadyKindOf(gang), message: notReadyMessage(status), cause }, gang);
   }
 
   /** Returns the group that is not ready, and its members that wait with the entity; undefined if the entity waits for something of its own. */
@@ -101,7 +102,13 @@ export class NotReadyVerdicts {
   }
 }
 
-function kindOf(gang: GangView): Pick<Verdict, 'reason' | 'waitsFor'> {
+/** Returns the message of a verdict on an entity that PreEnqueue rejects with this status. */
+export function notReadyMessage({ message }: Status): string {
+  return safeMessage(`${message}.`);
+}
+
+/** Returns the rest of the verdict on a group that is not ready. */
+export function notReadyKindOf(gang: GangView): Pick<Verdict, 'reason' | 'waitsFor'> {
   if (gang.spec?.unsupported !== undefined || gang.misfits.size > 0)
     return { reason: 'SchedulerError', waitsFor: 'error' };
   return { reason: 'WaitingForGang', waitsFor: onlyGatesAreShut(gang) ? 'gates' : 'members' };
