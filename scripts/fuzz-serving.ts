@@ -63,6 +63,7 @@ const paths = [
   '/debug/cache',
   '/debug/groups',
   '/debug/explain',
+  '/debug/snapshot',
 ];
 const queries = [
   '',

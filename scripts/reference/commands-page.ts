@@ -39,6 +39,8 @@ const never: Commands = {
   plan: notRun,
   drainCheck: notRun,
   queue: notRun,
+  snapshot: notRun,
+  explain: notRun,
   version: notRun,
   completion: notRun,
 };

@@ -63,6 +63,16 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Show the queue': 'tutti queue',
     'Show what waits in one namespace, with its rank among all': 'tutti queue --namespace ml',
   },
+  snapshot: {
+    'Write what the API shows to a file': 'tutti snapshot -o snapshot.json.gz',
+    'Ask the scheduler that leads, and replace all names':
+      'tutti snapshot -o snapshot.json.gz --anonymize --source scheduler --token-from-service-account tutti-system/debug --insecure-skip-scheduler-tls-verify',
+  },
+  explain: {
+    'Plan everything that waits in a snapshot again': 'tutti explain --snapshot snapshot.json.gz',
+    'Plan one pod group, and print the result for another program':
+      'tutti explain group/red --namespace ml --snapshot snapshot.json.gz --output json',
+  },
   version: {
     'Print the versions of this program and of the scheduler': 'tutti version',
     'Print the version of this program as JSON': 'tutti version --client --output json',

@@ -36,6 +36,8 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       plan: command('plan'),
       drainCheck: (nodes, flags) => command('drain-check')({ nodes, ...flags }),
       queue: command('queue'),
+      snapshot: command('snapshot'),
+      explain: (subject, flags) => command('explain')({ subject, ...flags }),
       version: command('version'),
       completion: (shell) => command('completion')({ shell }),
     },

@@ -152,6 +152,14 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runQueue } = await import('./explain/queue/run-queue.ts');
       return runQueue(flags, begin());
     },
+    async snapshot(flags) {
+      const { runSnapshot } = await import('./explain/snapshot/run-snapshot.ts');
+      return runSnapshot(flags, begin());
+    },
+    async explain(subject, flags) {
+      const { runReplay } = await import('./explain/snapshot/run-replay.ts');
+      return runReplay(subject, flags, begin());
+    },
     async completion(shell) {
       const { completionScript } = await import('./completion/shell-scripts.ts');
       begin().stdout.write(completionScript(shell));

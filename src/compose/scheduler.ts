@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { packageVersion } from '../base/package-files.ts';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
@@ -18,6 +19,8 @@ import { Scheduler } from '../scheduler/scheduler.ts';
 import { cacheRoute } from '../serving/debug/cache-route.ts';
 import { explainRoute } from '../serving/debug/explain-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
+import { snapshotRoute } from '../serving/debug/snapshot-route.ts';
+import { snapshotConfigurationOf } from './snapshot/snapshot-configuration.ts';
 import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
 import { countDroppedEvents } from './dropped-events.ts';
@@ -129,6 +132,11 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         cacheRoute(scheduler),
         groupsRoute(scheduler),
         explainRoute(scheduler, clock),
+        snapshotRoute(scheduler, {
+          tuttiVersion: packageVersion(),
+          source: 'scheduler',
+          ...snapshotConfigurationOf(configuration),
+        }),
       ],
     });
     const elector = process.startElection();

@@ -98,18 +98,18 @@ export class HttpService {
     this.#respond(incoming, response, isAnswer(screened) ? screened : await this.#answer(screened, incoming));
   }
 
-  #respond(incoming: IncomingMessage, response: ServerResponse, { status, type, text, headers }: Answer): void {
+  #respond(incoming: IncomingMessage, response: ServerResponse, { status, type, text, bytes, headers }: Answer): void {
     if (response.destroyed) return;
     const isLast = this.#isDraining || this.#ending.has(incoming.socket) || !incoming.complete || hasBody(incoming);
     response.writeHead(status, {
       'content-type': type ?? 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
+      'content-length': Buffer.byteLength(bytes ?? text),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-cache, private',
       ...(isLast && { connection: 'close' }),
       ...headers,
     });
-    response.end(incoming.method === 'HEAD' ? undefined : text);
+    response.end(incoming.method === 'HEAD' ? undefined : (bytes ?? text));
   }
 }
 

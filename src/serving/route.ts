@@ -4,6 +4,8 @@ export interface Answer {
   /** Default: plain text in UTF-8. */
   readonly type?: string;
   readonly text: string;
+  /** The body if it is no text. Then `text` is empty. */
+  readonly bytes?: Uint8Array;
   /** Additional headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }

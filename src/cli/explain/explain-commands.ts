@@ -14,6 +14,9 @@ import type { DrainCheckFlags } from './drain-check/run-drain-check.ts';
 import { withLeaderFlags } from './leader/leader-flags.ts';
 import type { PlanFlags } from './plan/run-plan.ts';
 import type { QueueFlags } from './queue/run-queue.ts';
+import type { ReplayFlags } from './snapshot/run-replay.ts';
+import type { SnapshotFlags } from './snapshot/run-snapshot.ts';
+import { snapshotOption } from './snapshot/snapshot-flag.ts';
 import type { StatusFlags } from './status/run-status.ts';
 import { subjectArgument } from './subject-argument.ts';
 import type { SubjectArgument } from './subject-argument.ts';
@@ -27,6 +30,8 @@ export interface ExplainCommands {
   plan(flags: PlanFlags): Promise<number>;
   drainCheck(nodes: readonly string[], flags: DrainCheckFlags): Promise<number>;
   queue(flags: QueueFlags): Promise<number>;
+  snapshot(flags: SnapshotFlags): Promise<number>;
+  explain(subject: SubjectArgument | undefined, flags: ReplayFlags): Promise<number>;
   version(flags: VersionFlags): Promise<number>;
 }
 
@@ -44,6 +49,10 @@ export function explainCommands(commands: ExplainCommands, onDone: (exitCode: nu
       onDone(await commands.drainCheck(nodes, flags)),
     ),
     queueCommand().action(async (flags: QueueFlags) => onDone(await commands.queue(flags))),
+    snapshotCommand().action(async (flags: SnapshotFlags) => onDone(await commands.snapshot(flags))),
+    replayCommand().action(async (subjects: readonly SubjectArgument[] | undefined, flags: ReplayFlags) =>
+      onDone(await commands.explain(subjects?.[0], flags)),
+    ),
     versionCommand().action(async (flags: VersionFlags) => onDone(await commands.version(flags))),
   ];
 }
@@ -149,6 +158,48 @@ function queueCommand(): Command {
         .default('auto'),
     );
   return withConnectionFlags(withPrintFlags(withLeaderFlags(withSchedulerLookupFlags(command))));
+}
+
+function snapshotCommand(): Command {
+  const command = new Command('snapshot')
+    .description('Write what the scheduler knows to a file, for a bug report or for later questions.')
+    .option('-o, --output <path>', 'The file to write: JSON, compressed with gzip. -: standard output.', '-')
+    .addOption(
+      new Option(
+        '--source <source>',
+        'Whose knowledge. scheduler: that of the scheduler that leads, through a port-forward, with its verdicts. api: all nodes, pods and pod groups, as you list them. auto: the scheduler if a token is set, else api.',
+      )
+        .choices(['auto', 'scheduler', 'api'])
+        .default('auto'),
+    )
+    .option(
+      '--anonymize',
+      'Replace names, labels, taints and images. The same name gets the same replacement, and plans stay the same.',
+    );
+  withConnectionFlags(withLeaderFlags(withSchedulerLookupFlags(command)));
+  return command.addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  The snapshot was written.\n  ${exitCodes.failed}  The cluster could not be read, or the file could not be written.`,
+  );
+}
+
+function replayCommand(): Command {
+  const command = new Command('explain')
+    .description('Plan what waits in a snapshot again, and compare the result with what the scheduler found.')
+    .argument('[name]', 'A pod group, or else a pod; group/NAME and pod/NAME are exact. Default: all', subjectArgument)
+    .addOption(snapshotOption().makeOptionMandatory())
+    .addOption(new Option('-n, --namespace <name>', 'Only in this namespace. (default: all)').argParser(namespaceName))
+    .addOption(
+      new Option('-o, --output <format>', 'Format of the output.')
+        .choices(['table', 'wide', 'json', 'yaml'])
+        .default('table'),
+    )
+    .option('--no-headers', 'Print no column headers.')
+    .addOption(colorOption());
+  return command.addHelpText(
+    'after',
+    `\nExit codes:\n  ${exitCodes.ok}  All plans and verdicts that can be compared are the same.\n  ${exitCodes.failed}  The file cannot be read, or it has no such group or pod.\n  ${exitCodes.no}  Something differs.`,
+  );
 }
 
 function versionCommand(): Command {

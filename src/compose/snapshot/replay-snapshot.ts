@@ -84,19 +84,25 @@ function verdictOf(key: string, core: SchedulerCore): Readonly<Record<'reason' |
   }
   try {
     const result = core.retrace(key);
-    switch (result?.kind) {
+    if (result === undefined) return { ...none, message: 'It does not wait.' };
+    switch (result.kind) {
       case 'rejected':
         return safeVerdict(result.verdict);
       case 'planned':
         return { ...none, message: 'It would be scheduled.' };
-      case undefined:
-        return { ...none, message: 'It is not ready.' };
       default:
         return { ...none, message: `The attempt ends with: ${result.kind}.` };
     }
   } catch (error) {
     return { ...none, message: messageOf(error) };
   }
+}
+
+/** Returns the verdict that an attempt gives now. */
+export function replayedVerdict({ key }: SnapshotEntity, { core, clock }: OpenSnapshot): NonNullable<SnapshotEntity['verdict']> {
+  clock.rest();
+  const { reason, message, waitsFor } = verdictOf(key, core) as NonNullable<SnapshotEntity['verdict']>;
+  return { reason, message, waitsFor };
 }
 
 function gangOf(schedulingEntity: SchedulingEntity, { cluster }: SchedulerCore): GangView | undefined {

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
@@ -37,13 +38,23 @@ export class ForwardedLeader implements LeaderState {
     this.#options = options;
   }
 
-  async get(path: string): Promise<unknown> {
+  get(path: string): Promise<unknown> {
+    return this.#receive(path, (body) => JSON.parse(body.toString('utf8')) as unknown);
+  }
+
+  download(path: string): Promise<Uint8Array> {
+    return this.#receive(path, (body) => body);
+  }
+
+  async #receive<T>(path: string, read: (body: Buffer) => T): Promise<T> {
     const connection = await this.#options.open();
     try {
-      const { status, text } = await this.#request(path, connection);
+      const { status, body } = await this.#request(path, connection);
       if (status !== 200)
-        throw new LeaderRequestError(`the scheduler answered GET ${path} with ${status}: ${shown(text)}`);
-      return JSON.parse(text) as unknown;
+        throw new LeaderRequestError(
+          `the scheduler answered GET ${path} with ${status}: ${shown(body.toString('utf8'))}`,
+        );
+      return read(body);
     } catch (error) {
       if (error instanceof UserError) throw error;
       throw new LeaderRequestError(`the scheduler did not answer GET ${path}: ${messageOf(error)}`, { cause: error });
@@ -52,7 +63,7 @@ export class ForwardedLeader implements LeaderState {
     }
   }
 
-  #request(path: string, connection: Duplex): Promise<{ readonly status: number; readonly text: string }> {
+  #request(path: string, connection: Duplex): Promise<{ readonly status: number; readonly body: Buffer }> {
     const { trust, token, signal } = this.#options;
     return new Promise((resolve, reject) => {
       const fail = (): void => reject(connection.errored ?? new Error('the connection was closed'));
@@ -74,14 +85,15 @@ export class ForwardedLeader implements LeaderState {
       socket.once('secureConnect', () => {
         const headers = { host: 'scheduler', authorization: `Bearer ${token}`, connection: 'close' };
         const sent = request({ createConnection: () => socket, path, headers }, (response) => {
-          let text = '';
-          response.setEncoding('utf8');
-          response.on('data', (chunk: string) => {
-            text += chunk;
-            if (text.length > maxBytes) sent.destroy(new Error('the answer is too long'));
+          const pieces: Buffer[] = [];
+          let length = 0;
+          response.on('data', (piece: Buffer) => {
+            pieces.push(piece);
+            length += piece.length;
+            if (length > maxBytes) sent.destroy(new Error('the answer is too long'));
           });
           response.on('error', reject);
-          response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) }));
         });
         sent.on('error', reject);
         sent.end();

@@ -5,4 +5,6 @@ export interface LeaderState {
    * request.
    */
   get(path: string): Promise<unknown>;
+  /** Returns the bytes at a path. Rejects like `get`. */
+  download(path: string): Promise<Uint8Array>;
 }

@@ -156,6 +156,7 @@ describe('the scheduler that leads', () => {
   });
 
   it('must answer in a form that is known', async () => {
-    await expect(queueOfLeader({ get: () => Promise.resolve({ items: [] }) })).rejects.toThrow('unknown form');
+    const leader = { get: () => Promise.resolve({ items: [] }), download: () => Promise.resolve(new Uint8Array()) };
+    await expect(queueOfLeader(leader)).rejects.toThrow('unknown form');
   });
 });
