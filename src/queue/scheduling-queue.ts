@@ -195,9 +195,10 @@ export class SchedulingQueue {
     const entity = this.#entities.get(key);
     if (entity === undefined) return;
     Object.assign(entity, history);
-    if (entity.state.kind === 'gated') return;
-    this.#stores.leave(entity);
+    const isGated = entity.state.kind === 'gated';
+    if (!isGated) this.#stores.leave(entity);
     entity.sortKey = sortKey;
+    if (isGated) return;
     this.#stores.activate(entity, 'Restored');
   }
 

@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import type { Snapshot } from '../../../api/explain/snapshot.ts';
-import { packageVersion } from '../../../base/package-files.ts';
 import { UserError } from '../../../base/user-error.ts';
 import { loadClusterState } from '../../../compose/cluster-state/load-cluster-state.ts';
 import { anonymizeSnapshot } from '../../../compose/snapshot/anonymize-snapshot.ts';
-import { snapshotConfigurationOf } from '../../../compose/snapshot/snapshot-configuration.ts';
+import { snapshotOfState } from '../../../compose/snapshot/snapshot-of-state.ts';
 import { packSnapshot, unpackSnapshot } from '../../../compose/snapshot/snapshot-file.ts';
-import { snapshotText } from '../../../scheduler/snapshot/snapshot-text.ts';
 import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -57,17 +55,12 @@ async function takeFromApi(
 ): Promise<Snapshot> {
   const { clock, random, interruption } = context;
   const { signal } = interruption;
-  const { core, configuration, basis, errors } = await loadClusterState({
-    ...{ client, clock, random, signal, namespace, schedulerNames },
-  });
+  const state = await loadClusterState({ client, clock, random, signal, namespace, schedulerNames });
   try {
-    core.begin();
-    const { configuration: stored } = snapshotConfigurationOf(configuration);
-    for (const { part, message } of errors) printNote(`${part}: ${message}`, context);
-    const header = { tuttiVersion: packageVersion(), source: 'api' as const, unknowns: basis.unknowns, configuration: stored };
-    return JSON.parse([...snapshotText(core.takeSnapshotNow(), header)].join('')) as Snapshot;
+    for (const { part, message } of state.errors) printNote(`${part}: ${message}`, context);
+    return snapshotOfState(state);
   } finally {
-    await core.stop();
+    await state.core.stop();
   }
 }
 
