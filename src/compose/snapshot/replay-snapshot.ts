@@ -4,7 +4,7 @@ import type { ReplayDifference, ReplayItem, SnapshotReplay } from '../../api/exp
 import { safeVerdict } from '../../api/verdict.ts';
 import { messageOf } from '../../base/message-of.ts';
 import { safeMessage } from '../../base/safe-text.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { notReadyKindOf, notReadyMessage } from '../../scheduler/verdicts/not-ready-verdicts.ts';
 import type { SchedulerCore } from '../../scheduler/scheduler-core.ts';
