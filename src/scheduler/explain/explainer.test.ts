@@ -151,6 +151,21 @@ describe('the start', () => {
   });
 });
 
+it('WI25: a search for remedies that may make no more plans leaves out its remedy, and says so', () => {
+  const c = cluster();
+  for (let i = 0; i < 2; i++) {
+    c.node({ name: `n${i}`, cpu: 2 });
+    c.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+  }
+  c.group({ name: 'red', minMember: 40 });
+  c.members(40, { group: 'red', cpu: 2 });
+  while (c.harness.core.attempt() !== undefined);
+  const { whatHelps, unknowns } = c.harness.core.explainNow({ namespace: 'default', name: 'red' })!;
+  // More nodes would help, but five plans do not get that far: 1, 2, 4, 8 and 16 are too few.
+  expect(whatHelps.map(({ kind }) => kind)).not.toContain('addNodes');
+  expect(unknowns).toEqual(['workCap']);
+});
+
 it('WI16: a pod of another scheduler is not planned', async () => {
   const c = cluster();
   c.node({ name: 'a', cpu: 1 });

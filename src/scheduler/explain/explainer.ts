@@ -210,7 +210,10 @@ export class Explainer {
       isCurrent,
     );
     if (diagnosis.rejection.kind === 'pod') return;
-    const request = { profile, schedulingEntity, demand, diagnosis, placed: plan.plan.length, nodeSubsetOf };
+    const onCapped = (): void => {
+      if (!findings.unknowns.includes('workCap')) findings.unknowns.push('workCap');
+    };
+    const request = { profile, schedulingEntity, demand, diagnosis, placed: plan.plan.length, nodeSubsetOf, onCapped };
     yield* this.#findRemedies(
       findings,
       request,

@@ -26,6 +26,8 @@ export interface RemedyRequest {
   readonly placed: number;
   readonly diagnosis: Diagnosis;
   readonly nodeSubsetOf: CoreDryRunOptions['nodeSubsetOf'];
+  /** A search ended without an answer because it may make no more plans. */
+  readonly onCapped: () => void;
 }
 
 export interface RemediesOptions {
@@ -52,9 +54,10 @@ export class Remedies {
   }
 
   /** Pods that have to end: of the lowest priorities, and none that could stay. */
-  *podsEnd({ profile, demand, nodeSubsetOf }: RemedyRequest, budget: WorkBudget): Yielding<Remedy | undefined> {
+  *podsEnd({ profile, demand, nodeSubsetOf, onCapped }: RemedyRequest, budget: WorkBudget): Yielding<Remedy | undefined> {
     const request = { profile, demand, nodeSubsetOf, priority: aboveAll, policy: anyPodMayEnd };
-    const { victims } = yield* this.#options.victimSearch.steps(request, budget);
+    const { victims, outcome } = yield* this.#options.victimSearch.steps(request, budget);
+    if (outcome.kind === 'ended') onCapped();
     if (victims.length === 0) return undefined;
     const pods = [...victims].sort((a, b) => a.priority - b.priority || (a.key < b.key ? -1 : 1));
     return { kind: 'podsEnd', pods: pods.map(podSubject), highestPriority: pods.at(-1)!.priority };
@@ -106,7 +109,7 @@ export class Remedies {
    * copies to the cluster cache for a while, so nothing else may use it.
    */
   *addNodes(
-    { profile, schedulingEntity, nodeSubsetOf }: RemedyRequest,
+    { profile, schedulingEntity, nodeSubsetOf, onCapped }: RemedyRequest,
     like: NodeInfo,
     limit: number,
     budget: WorkBudget,
@@ -127,7 +130,9 @@ export class Remedies {
         for (const { name } of copies) cluster.removeNode(name);
       }
     }
-    return enough === Infinity ? undefined : { kind: 'addNodes', count: enough, like: like.name };
+    if (enough < Infinity) return { kind: 'addNodes', count: enough, like: like.name };
+    onCapped();
+    return undefined;
   }
 
   /** The largest minMember with which the group would start now. */

@@ -45,7 +45,7 @@ describe('/debug/explain', () => {
     const route = routeOf(await waiting());
     const { status, text } = await ask(route, 'namespace=default&name=red');
     expect(status).toBe(200);
-    const explanation = JSON.parse(text!) as Explanation;
+    const explanation = JSON.parse(text) as Explanation;
     expectValidAnswer(explanation);
     expect(explanation).toMatchObject({ basis: { source: 'scheduler' }, state: 'Waiting', placed: 1, needed: 2 });
     expect((await ask(route, 'namespace=default&name=blue')).status).toBe(404);
@@ -86,7 +86,7 @@ describe('/debug/explain', () => {
       longest.push(
         await longestTurnMsOf(async () => {
           const found = (await all()).find(({ status }) => status === 200)!;
-          expect(JSON.parse(found.text!)).toMatchObject({ needed: 64, errors: [] });
+          expect(JSON.parse(found.text)).toMatchObject({ needed: 64, errors: [] });
         }),
       );
     }
