@@ -39,6 +39,7 @@ beforeAll(async () => {
       spec: { minMember: 1 },
     });
   }
+  await client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-7' } });
   const containers = [{ name: 'main', image: 'x' }];
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lone' }, spec: { containers } };
   await client.create('/api/v1/namespaces/default/pods', pod);
@@ -61,14 +62,15 @@ async function run(
 }
 
 describe('tutti __complete', () => {
-  it('offers pod groups, pods and namespaces of the cluster', async () => {
+  it('KP2: offers pod groups, pods, nodes and namespaces of the cluster', async () => {
     const { stdout, exitCode } = await run(join(bin, 'tutti'), '__complete', 'status', '');
     expect(stdout).toBe('blue\nred\npod/lone\n:4\n');
     expect(exitCode).toBe(0);
     expect((await run(join(bin, 'tutti'), '__complete', 'status', '-n', 'kube-s')).stdout).toBe('kube-system\n:4\n');
+    expect((await run(join(bin, 'tutti'), '__complete', 'drain-check', 'node-')).stdout).toBe('node-7\n:4\n');
   });
 
-  it('offers nothing, and says nothing, if the cluster cannot be reached or does not answer', async () => {
+  it('KP2: offers nothing, and says nothing, if the cluster cannot be reached or does not answer', async () => {
     const kubeconfig = join(home.path, 'kubeconfig');
     for (const server of ['http://127.0.0.1:1', 'http://192.0.2.1']) {
       await writeFile(kubeconfig, localKubeconfig(server));
@@ -101,13 +103,13 @@ describe('Bash', () => {
 });
 
 describe('kubectl', () => {
-  it('runs the program as its plugin, which then shows its name', async () => {
+  it('KP1: runs the program as its plugin, which then shows its name', async () => {
     const { stdout } = await run(await kubectlPath(), 'tutti', 'status', '--help');
     expect(stdout).toContain('Usage: kubectl tutti status [options] [name...]');
     expect((await run(await kubectlPath(), 'tutti', 'status', '-o', 'name')).stdout).toContain('/red\n');
   });
 
-  it('completes the arguments of the plugin', async () => {
+  it('KP2: completes the arguments of the plugin', async () => {
     const { stdout } = await run(await kubectlPath(), '__complete', 'tutti', 'status', 'b');
     expect(stdout).toBe('blue\n:4\n');
     expect((await run(await kubectlPath(), '__complete', 'tutti', 'ver')).stdout).toMatch(

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -12,13 +12,20 @@ import type { Playground } from '../../compose/create-playground.ts';
 import { podGroupPath } from '../../api/pod-group.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
 import { expectValidAnswer } from '../../../test/expect/valid-answer.ts';
+import { kubectlPath } from '../../../test/planes/kubectl.ts';
 import { createPod } from '../testing/create-pod.ts';
 import { freshHome } from '../testing/fresh-home.ts';
+import { TestProcess } from '../testing/test-process.ts';
 
 const home = freshHome('explain');
 let ground: Playground;
 let client: KubeClient;
 let transport: HttpTransport;
+
+interface Kubeconfig {
+  readonly contexts: readonly [{ readonly context: object }];
+  readonly users: readonly [{ readonly user: { readonly token: string } }];
+}
 
 interface Ended {
   readonly exitCode: number | undefined;
@@ -117,7 +124,7 @@ describe('tutti status', () => {
     expect((await tutti('status', 'pod/lone', '-o', 'name')).stdout).toBe('pod/lone\n');
   });
 
-  it('prints the same as JSON and as YAML', async () => {
+  it('KP4: prints the same as JSON and as YAML', async () => {
     const [json, yaml] = [await tutti('status', '-A', '-o', 'json'), await tutti('status', '-A', '-o', 'yaml')];
     const list = JSON.parse(json.stdout);
     expectValidAnswer(list);
@@ -131,9 +138,47 @@ describe('tutti status', () => {
     expect(parse(yaml.stdout)).toMatchObject({ kind: 'StatusList', items: list.items });
   });
 
-  it('prints names that kubectl accepts', async () => {
+  it('KP4: prints names that kubectl accepts', async () => {
     const { stdout } = await tutti('status', '-n', 'ml', '-o', 'name');
     expect(stdout).toBe('podgroup.scheduling.x-k8s.io/red\npodgroup.scheduling.x-k8s.io/cyan\n');
+    const get = ['get', ...stdout.trim().split('\n'), '-n', 'ml', '-o', 'name', '--kubeconfig', ground.kubeconfigPath];
+    const kubectl = new TestProcess(get, { program: [await kubectlPath()], environment: { HOME: home.path } });
+    expect(await kubectl.ended()).toEqual({ exitCode: 0 });
+    expect(kubectl.stdout).toBe(stdout);
+  });
+
+  it('KP3: reads KUBECONFIG, and connects with the token or the credential plugin of the chosen context', async () => {
+    const kubeconfig = parse(await readFile(ground.kubeconfigPath, 'utf8')) as Kubeconfig;
+    const [{ context }] = kubeconfig.contexts;
+    const [{ user }] = kubeconfig.users;
+    const plugin = join(home.path, 'credential.json');
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    await writeFile(plugin, JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: user.token } }));
+    const exec = { apiVersion, command: 'cat', args: [plugin], interactiveMode: 'Never' };
+    const path = join(home.path, 'kubeconfig');
+    const contexts = ['with-token', 'with-plugin'].map((name) => ({
+      name,
+      context: { ...context, user: name, namespace: 'ml' },
+    }));
+    const users = [
+      { name: 'with-token', user },
+      { name: 'with-plugin', user: { exec } },
+    ];
+    await writeFile(path, JSON.stringify({ ...kubeconfig, 'current-context': 'with-token', contexts, users }));
+    for (const flags of [[], ['--context', 'with-plugin']]) {
+      const process = home.tutti(['status', '-o', 'name', ...flags], { environment: { KUBECONFIG: path } });
+      expect(await process.ended(), process.stderr).toEqual({ exitCode: 0 });
+      expect(process.stdout).toContain('/red\n');
+    }
+  });
+
+  it('KP12: ends in silence when the reader of its output is gone', async () => {
+    for (const command of [['status', '-A'], ['queue'], ['why', 'red', '-n', 'ml']]) {
+      const process = home.tutti([...command, '-o', 'json', '--kubeconfig', ground.kubeconfigPath]);
+      process.closeStdout();
+      const { exitCode } = await process.ended();
+      expect([exitCode, process.stderr], command[0]).toEqual([0, '']);
+    }
   });
 
   it('exits with 1 and names what does not exist, and shows the rest', async () => {
@@ -148,7 +193,7 @@ describe('tutti status', () => {
     expect(stderr).toMatch(/^tutti: .*\n$/);
   });
 
-  it('reports that the API server cannot be reached, in one line', async () => {
+  it('KP8: reports that the API server cannot be reached, in one line', async () => {
     const kubeconfig = join(home.path, 'kubeconfig');
     await writeFile(kubeconfig, localKubeconfig('http://127.0.0.1:1'));
     const process = home.tutti(['status', '--kubeconfig', kubeconfig]);

@@ -101,7 +101,7 @@ afterAll(async () => {
 });
 
 describe('tutti plan', () => {
-  it('plans all documents together: what fits takes its capacity from the next', async () => {
+  it('WI10: plans all documents together: what fits takes its capacity from the next', async () => {
     const { items, exitCode, admission, basis, errors } = await planned(
       group('red', 2),
       job('red', 2, '3'),
@@ -125,7 +125,7 @@ describe('tutti plan', () => {
     ['ReplicaSet', replicas('ReplicaSet', 'train', 2, '500m')],
     ['Deployment', replicas('Deployment', 'train', 2, '500m')],
     ['StatefulSet', replicas('StatefulSet', 'train', 2, '500m')],
-  ])('turns a %s into its pods', async (_, workload) => {
+  ])('WI10: turns a %s into its pods', async (_, workload) => {
     const { items, exitCode, errors } = await planned({
       apiVersion: 'v1',
       kind: 'List',
@@ -144,7 +144,7 @@ describe('tutti plan', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('reads standard input, and generates names', async () => {
+  it('WI10: reads standard input, and generates names', async () => {
     const generated = { ...pod('', '1'), metadata: { generateName: 'one-' } };
     const file = await fileOf(generated);
     const process = home.tutti(['plan', '-f', '-', '-o', 'yaml', '--kubeconfig', ground.kubeconfigPath], {
@@ -170,6 +170,54 @@ describe('tutti plan', () => {
     });
   });
 
+  it('refuses with --if-version once a plan is outdated, which would fit no more', async () => {
+    const file = await fileOf(group('red', 2), job('red', 2, '3'));
+    const first = await tutti('plan', '-f', file);
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('red: would start now; 2 of 2')]);
+    const [, version] = /Cluster version ([0-9a-f]+)\./.exec(first.stdout)!;
+    await client.create('/api/v1/namespaces/default/pods', pod('faster', '2'));
+    await ground.until(async () =>
+      JSON.stringify(await client.get('/api/v1/namespaces/default/pods/faster')).includes('"nodeName"'),
+    );
+    const second = await tutti('plan', '-f', file, '--if-version', version!);
+    expect([second.exitCode, second.stdout]).toEqual([5, '']);
+    expect(second.stderr).toMatch(
+      new RegExp(`^The cluster has changed: its version is [0-9a-f]{16}, not ${version}\\.\n$`),
+    );
+    expect((await tutti('plan', '-f', file)).stdout).toContain('red: would not start now');
+    await client.delete('/api/v1/namespaces/default/pods/faster');
+    await ground.until(async () => (await client.list('/api/v1/pods')).items.length === 2);
+    expect((await tutti('plan', '-f', file, '--if-version', version!)).exitCode).toBe(0);
+  });
+
+  it('leaves no trace, even if a file has the names and uids of pods that exist', async () => {
+    const seen = async (): Promise<unknown> => [
+      (await client.list('/api/v1/pods')).items,
+      (await client.list(podGroupPath())).items.map((item) => (item as { readonly metadata: object }).metadata),
+    ];
+    const before = await seen();
+    const [existing] = (await client.list('/api/v1/pods')).items as readonly {
+      readonly metadata: { readonly uid: string };
+    }[];
+    const { uid } = existing!.metadata;
+    const { spec } = pod('x', '1') as { readonly spec: object };
+    const pods = ['busy', 'other'].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, uid, resourceVersion: '1' },
+      spec,
+    }));
+    for (const flags of [[], ['--local']]) {
+      const { stdout, stderr } = await tutti('plan', '-f', await fileOf(...pods), '-o', 'json', ...flags);
+      const { items, errors } = JSON.parse(stdout) as PlanResult;
+      expect([...errors.map(({ message }) => message), ...items.map(({ subject }) => subject.name)].join()).toContain(
+        'busy exists already',
+      );
+      expect(stderr).toBe('');
+    }
+    expect(await seen()).toEqual(before);
+  });
+
   it('says why a group does not fit', async () => {
     const { exitCode, stdout } = await tutti('plan', '-f', await fileOf(group('big', 2), job('big', 2, '9')));
     expect(stdout).toMatch(/^group default\/big: would not start now; 0 of 2 members placed, 2 needed\n/);
@@ -177,7 +225,7 @@ describe('tutti plan', () => {
     expect(exitCode).toBe(5);
   });
 
-  it('takes the priority from its class, and names the pods that preemption would evict', async () => {
+  it('WI11: takes the priority from its class, and names the pods that preemption would evict', async () => {
     for (const flags of [[], ['--local']]) {
       const file = await fileOf(pod('urgent', '4', { priorityClassName: 'high' }));
       const { stdout, exitCode } = await tutti('plan', '-f', file, '-o', 'json', ...flags);
@@ -222,7 +270,7 @@ describe('tutti plan', () => {
       'spec.containers[0].resources.limits[gpu]: is no resource of a container',
     ],
     ['too many pods', job('x', 1e9, '1'), 'spec.parallelism: must be a whole number from 0 to 20000'],
-  ])('exits with 2 and names document and field for %s', async (_, object, message) => {
+  ])('WI17: exits with 2 and names document, line and field for %s', async (_, object, message) => {
     const file = await fileOf(pod('fine', '1'), object);
     const { exitCode, stdout, stderr } = await tutti('plan', '-f', file);
     expect(stderr).toContain(`${file}, document 2, line `);
@@ -232,7 +280,7 @@ describe('tutti plan', () => {
 });
 
 describe('tutti drain-check', () => {
-  it('says what a drain of one node, and of all nodes, does to groups', async () => {
+  it('WI19, WI21: says what a drain of one node, and of all nodes, does to groups', async () => {
     const pods = (await client.list('/api/v1/pods')).items as readonly {
       readonly metadata: { readonly name: string };
       readonly spec: { readonly nodeName: string };
@@ -256,7 +304,7 @@ describe('tutti drain-check', () => {
     expect([text.exitCode, text.stderr]).toEqual([5, '']);
   });
 
-  it('names a node that does not exist', async () => {
+  it('WI21: names a node that does not exist', async () => {
     expect(await tutti('drain-check', 'nope')).toEqual({
       exitCode: 1,
       stdout: '',

@@ -26,7 +26,7 @@ describe('a table', () => {
     ).toEqual(['NAME  WHY', 'red   no node fits', '-']);
   });
 
-  it('aligns columns with characters that are two columns wide', () => {
+  it('KP6: aligns columns with characters that are two columns wide', () => {
     expect(
       tableLines(
         columns,
@@ -39,7 +39,7 @@ describe('a table', () => {
     ).toEqual(['NAME   WHY', '漢字   x', 'abcde  y']);
   });
 
-  it('cuts only the last column of a narrow terminal', () => {
+  it('KP6: cuts only the last column of a narrow terminal', () => {
     const rows: readonly Row[] = [['a-long-name', 'a long reason']];
     expect(tableLines(columns, rows, { ...plain, width: 20 })).toEqual(['NAME         WHY', 'a-long-name  a long…']);
     expect(tableLines(columns, rows, { ...plain, width: 5 })[1]).toBe('a-long-name  a l…');
@@ -61,7 +61,7 @@ describe('a table', () => {
     expect(lines.slice(1)).toEqual(['\u001b[31mred\u001b[0m    x', 'other  y']);
   });
 
-  it('shows no control characters and no marks that change the direction of text', () => {
+  it('KP6: shows no control characters and no marks that change the direction of text', () => {
     const hostile = 'a\u001b[2J\u202eb\nc\u009bd';
     const text = tableLines(columns, [[hostile, hostile]], plain).join('');
     expect(text).toMatch(/^[ -~]*$/);
@@ -77,7 +77,7 @@ describe('JSON and YAML', () => {
   });
 });
 
-describe('colors', () => {
+describe('KP5: colors', () => {
   it.each([
     ['auto', true, {}, true],
     ['auto', false, {}, false],

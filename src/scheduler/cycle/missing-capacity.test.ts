@@ -95,7 +95,7 @@ describe('the verdict on a gang that is short of a resource', () => {
     );
   });
 
-  it('is no part of the cause, and stays the same for equal retries', () => {
+  it('WI28: is no part of the cause, and stays the same for equal retries', () => {
     const core = newCore();
     gpuNodes(core, 0, 8);
     const text = gangNeeds(core, 2, { requests: { [gpu]: 8 } });

@@ -130,13 +130,14 @@ export class Explainer {
     if (gang !== undefined) findings.gang = countsOf(gang);
     const first = pod ?? firstOf(gang!.pending.values());
     const verdict = first && verdictOf(first.uid);
-    const shown = verdict ?? (first && shownVerdict(first));
+    const { reason, message } = verdict ?? (first && shownVerdict(first)) ?? {};
+    const shown = reason === undefined || message === undefined ? undefined : { reason, message };
     const notReady = entity === undefined ? this.#rejectedBefore(schedulingEntity) : gateOf(entity);
     if (notReady !== undefined) {
       findings.verdict = shown ?? { reason: 'WaitingForGang', message: safeMessage(`${notReady.message}.`) };
       findings.waitsFor = verdict?.waitsFor ?? (gang !== undefined && gang.count('gated') > 0 ? 'gates' : 'members');
     } else if (shown !== undefined) {
-      findings.verdict = { reason: shown.reason, message: shown.message };
+      findings.verdict = shown;
       if (verdict !== undefined && verdict.waitsFor !== 'unknown') findings.waitsFor = verdict.waitsFor;
     }
     if (entity !== undefined) {

@@ -27,7 +27,7 @@ function outcomes({ items }: DrainForecast): readonly (readonly [string, string?
   return items.map(({ subject, outcome, fit }) => [subject.name, outcome, fit]);
 }
 
-describe('the forecast of a drain', () => {
+describe('WI19: the forecast of a drain', () => {
   it('distinguishes groups that keep their quorum from those that are interrupted', () => {
     group('many', 1, ['a', 'b']);
     group('all', 2, ['a', 'c']);
@@ -52,7 +52,7 @@ describe('the forecast of a drain', () => {
     expect(outcomes(drain('a', 'b', 'a'))).toEqual([['red', 'strands', 0]]);
   });
 
-  it('is the same for a node that is cordoned already', () => {
+  it('WI21: is the same for a node that is cordoned already', () => {
     scheduling.node({ name: 'a', cpu: 4, labels: { pool: 'a' }, unschedulable: true });
     group('red', 2, ['a', 'a']);
     expect(outcomes(drain('a'))).toEqual([['red', 'interrupts', 2]]);
@@ -82,7 +82,7 @@ describe('the forecast of a drain', () => {
     expect([displaced.map(({ name }) => name), notJudged, lost]).toEqual([['other'], 1, []]);
   });
 
-  it('knows no node of another name', () => {
+  it('WI21: knows no node of another name', () => {
     expect(() => drain('a', 'x')).toThrow('there is no node named x');
   });
 });

@@ -4,13 +4,16 @@ import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../base/system-clock.ts';
 import { fixedEndpoint } from '../../../client/endpoint.ts';
 import { HttpTransport } from '../../../client/http/http-transport.ts';
 import { KubeClient } from '../../../client/kube-client.ts';
 import { makeSelfSignedCertificate } from '../../../serving/certificates/self-signed-certificate.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { queueOfLeader } from '../queue/queue-of-leader.ts';
+import { askLeader } from './ask-leader.ts';
 import type { LeaderFlags } from './leader-flags.ts';
 import type { LeaderState } from './leader-state.ts';
 import { openLeader } from './open-leader.ts';
@@ -37,7 +40,9 @@ const objects: ForwardingServerOptions['objects'] = {
   },
   '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
 };
-const entity = { kind: 'PodGroup', source: 'scheduling.x-k8s.io', namespace: 'ml', name: 'red', attempts: 7 };
+const lastPod = '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-y';
+/** A newer scheduler has more fields. */
+const entity = { kind: 'PodGroup', source: 'scheduling.x-k8s.io', namespace: 'ml', name: 'red', attempts: 7, score: 3 };
 
 let scheduler: Server;
 let ca: string;
@@ -93,7 +98,7 @@ async function open(flags: LeaderFlags, options: Partial<ForwardingServerOptions
 }
 
 describe('the scheduler that leads', () => {
-  it('is the holder of the Lease, and answers through a port-forward with a token of the service account', async () => {
+  it('KP13: is the holder of the Lease, and answers through a port-forward with a token; fields that are not known are ignored', async () => {
     const items = await queueOfLeader(await open(unverified));
     expect(items).toMatchObject([
       { position: 1, subject: { kind: 'PodGroup', namespace: 'ml', name: 'red' }, state: 'unschedulable', priority: 5 },
@@ -106,12 +111,12 @@ describe('the scheduler that leads', () => {
     expect(JSON.parse(body)).toMatchObject({ kind: 'TokenRequest', spec: { expirationSeconds: 600 } });
   });
 
-  it('is verified with the given authority and the name of its Service', async () => {
+  it('KP10: is verified with the given authority and the name of its Service', async () => {
     const flags: LeaderFlags = { tokenFromServiceAccount: account, schedulerCa: ca };
     expect(await queueOfLeader(await open(flags))).toHaveLength(2);
   });
 
-  it('gets no token if its certificate has another name', async () => {
+  it('KP10: gets no token if its certificate has another name', async () => {
     const leader = await open({ tokenFromServiceAccount: account, schedulerCa: ca, schedulerServerName: 'other' });
     await expect(leader.get('/debug/queue')).rejects.toThrow(
       /^the scheduler did not answer GET \/debug\/queue: .*altnames/,
@@ -155,8 +160,50 @@ describe('the scheduler that leads', () => {
     );
   });
 
-  it('must answer in a form that is known', async () => {
+  it('KP13: must answer in a form that is known', async () => {
     const leader = { get: () => Promise.resolve({ items: [] }), download: () => Promise.resolve(new Uint8Array()) };
     await expect(queueOfLeader(leader)).rejects.toThrow('unknown form');
+  });
+
+  describe('KP9: whose pod does not answer', () => {
+    const refused = new Error('connection refused');
+    const stderr = new PassThrough();
+    const context = { interruption: { signal: new AbortController().signal }, stderr } as unknown as CommandContext;
+    const ask = (leader: LeaderState): Promise<number> => queueOfLeader(leader).then(({ length }) => length);
+
+    async function askAmidChange(
+      source: 'auto' | 'scheduler',
+      target: ForwardingServerOptions['target'],
+    ): Promise<number | undefined> {
+      const current: Record<string, unknown> = { ...objects, [lastPod]: { spec: {} } };
+      const next = (path: string): number | Error => {
+        current[lease] = { spec: { holderIdentity: 'tutti-scheduler-y_77' } };
+        return typeof target === 'function' ? target(path) : target;
+      };
+      api = await ForwardingServer.start({ objects: current, target: next });
+      const endpoint = fixedEndpoint(api.url);
+      transport = new HttpTransport({ endpoint });
+      const client = new KubeClient({ transport, clock: systemClock });
+      return askLeader(ask, { client, endpoint, namespace: 'ml' }, { ...unverified, source }, context);
+    }
+
+    it('is asked again where the Lease names another pod', async () => {
+      const { port } = scheduler.address() as AddressInfo;
+      expect(await askAmidChange('scheduler', (path) => (path.includes('scheduler-x') ? refused : port))).toBe(2);
+      expect(new Set(api!.forwards.map((path) => path.split('/')[6]))).toEqual(
+        new Set(['tutti-scheduler-x', 'tutti-scheduler-y']),
+      );
+    });
+
+    it('is given up after the second time: the answer comes from the API, unless the user wants the scheduler', async () => {
+      expect(await askAmidChange('auto', refused)).toBeUndefined();
+      expect(api!.forwards).toHaveLength(2);
+      expect(String(stderr.read())).toMatch(
+        /^The scheduler could not be asked, so the answer comes from the API: cannot forward port .* connection refused\.\n$/,
+      );
+      await transport?.close();
+      await api?.close();
+      await expect(askAmidChange('scheduler', refused)).rejects.toThrow('connection refused');
+    });
   });
 });

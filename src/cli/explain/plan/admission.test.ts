@@ -84,7 +84,7 @@ describe('the admission of planned objects', () => {
       },
       'admission webhook "w" does not support dry run',
     ],
-  ])('resolves priority and default requests itself if %s', async (_, create, message) => {
+  ])('WI12: resolves priority and default requests itself if %s', async (_, create, message) => {
     const { objects, admission, notes } = await admit(create);
     const { spec } = objects[0]!.pods[2]!;
     expect(spec).toMatchObject({ priority: 7, containers: [{ resources: { requests: { cpu: '1', memory: '1Gi' } } }] });

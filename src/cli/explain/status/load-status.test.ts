@@ -134,7 +134,7 @@ describe('the state of a group', () => {
 });
 
 describe('the list', () => {
-  it('of 10,000 groups takes less than three seconds', async () => {
+  it('WI25: of 10,000 groups takes less than three seconds', async () => {
     cluster.set(podGroupPath(), ...Array.from({ length: 10_000 }, (_, i) => build.podGroup({ name: `g-${i}` })));
     cluster.set(
       '/api/v1/pods',
@@ -177,7 +177,7 @@ describe('the list', () => {
     expect(errors).toEqual([{ part: 'pod/x', message: 'not found' }]);
   });
 
-  it('shows the rest if the caller may not list one kind', async () => {
+  it('KP14: shows the rest if the caller may not list one kind', async () => {
     red(undefined, on, on);
     cluster.forbid('/apis/scheduling.k8s.io/v1beta1/podgroups');
     const { items, errors } = await load();

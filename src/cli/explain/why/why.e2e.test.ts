@@ -105,7 +105,7 @@ describe('tutti why', () => {
     });
   });
 
-  it('says the same of the state and the verdict from every source', async () => {
+  it('WI14: says the same of the state and the verdict from every source', async () => {
     for (const name of ['full', 'mars', 'lab']) {
       const planned = await why(name);
       const { stdout } = await tutti('why', name, '--source', 'conditions', '-o', 'json');
@@ -115,6 +115,16 @@ describe('tutti why', () => {
         planned.waitsFor,
         planned.verdict,
       ]);
+      // What `--source scheduler` prints, without the port-forward.
+      const answer = await fetch(`${ground.schedulerUrl}/debug/explain?namespace=default&name=${name}`);
+      const asked = (await answer.json()) as Explanation;
+      expectValidAnswer(asked);
+      expect([asked.state, asked.waitsFor, asked.verdict], name).toEqual([
+        planned.state,
+        planned.waitsFor,
+        planned.verdict,
+      ]);
+      expect(asked.blocker, name).toEqual(planned.blocker);
     }
   });
 

@@ -9,8 +9,8 @@ import type { Duplex } from 'node:stream';
 export interface ForwardingServerOptions {
   /** path -> the object that a GET or POST returns; other paths return 404 */
   readonly objects: Readonly<Record<string, unknown>>;
-  /** Port of 127.0.0.1 to which it forwards; an Error: what the node reports instead. */
-  readonly target: number | Error;
+  /** Port of 127.0.0.1 to which it forwards, by the path of the forward; an Error: what the node reports instead. */
+  readonly target: number | Error | ((path: string) => number | Error);
 }
 
 const accept = (key: string): string =>
@@ -44,7 +44,10 @@ export class ForwardingServer {
         response.end(JSON.stringify(answer));
       });
     });
-    this.#server.on('upgrade', (request, socket) => this.#forward(request, socket, options.target));
+    const { target } = options;
+    this.#server.on('upgrade', (request, socket) =>
+      this.#forward(request, socket, typeof target === 'function' ? target(request.url!) : target),
+    );
   }
 
   static async start(options: ForwardingServerOptions): Promise<ForwardingServer> {
