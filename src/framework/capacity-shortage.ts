@@ -29,6 +29,26 @@ export function isShortInTotal({ count, request, left }: CapacityShortage): bool
   return count * request > left;
 }
 
+/** What must become free, in internal units. */
+export interface MissingAmount {
+  readonly amount: number;
+  /** More may be needed. */
+  readonly isAtLeast: boolean;
+  /** The amount follows from what single nodes have free, not from the total. */
+  readonly isByNode: boolean;
+}
+
+/** Returns how much more is needed; undefined if enough is free in total. */
+export function missingAmountOf(shortage: CapacityShortage): MissingAmount | undefined {
+  if (!isShortInTotal(shortage)) return undefined;
+  const { count, request, free, left, largest, isPartial } = shortage;
+  // No pod gets more than the largest remainder without an addition.
+  const byTotal = count * request - left;
+  const byNode = count * (request - largest);
+  const isByNode = byNode > byTotal && left === free;
+  return { amount: Math.max(byTotal, byNode), isAtLeast: isByNode || left > 0 || isPartial, isByNode };
+}
+
 /**
  * Returns one sentence. It says how much more is needed only if the total does not suffice:
  *
@@ -39,21 +59,17 @@ export function isShortInTotal({ count, request, left }: CapacityShortage): bool
  * - `The members that would fit leave 8 cpu free, at most 3 on one node.`
  */
 export function describeShortage(shortage: CapacityShortage): string {
-  const { resource, count, request, total, free, left, largest, isPartial } = shortage;
+  const { resource, total, free, left, largest } = shortage;
   const amount = (value: number): string => formatAmount(resource, value);
   const what = (value: number): string => nounOf(resource, value);
-  if (!isShortInTotal(shortage)) {
+  const missing = missingAmountOf(shortage);
+  if (missing === undefined) {
     const finds = left === free ? `It finds ${amount(free)}` : `The members that would fit leave ${amount(left)}`;
     return `${finds} ${what(left)} free, at most ${amount(largest)} on one node.`;
   }
-  // No pod gets more than the largest remainder without an addition.
-  const byTotal = count * request - left;
-  const byNode = count * (request - largest);
-  const atLeast = left === 0 && !isPartial ? '' : 'at least ';
-  const more = Math.max(byTotal, byNode);
-  if (byNode > byTotal && left === free)
-    return `It needs at least ${amount(more)} more ${what(more)}; ${amount(free)} free, at most ${amount(largest)} on one node, ${amount(total)} in total.`;
-  return `It needs ${atLeast}${amount(more)} more ${what(more)}; ${amount(free)} free, ${amount(total)} in total.`;
+  const more = `${missing.isAtLeast ? 'at least ' : ''}${amount(missing.amount)} more ${what(missing.amount)}`;
+  const most = missing.isByNode ? `, at most ${amount(largest)} on one node` : '';
+  return `It needs ${more}; ${amount(free)} free${most}, ${amount(total)} in total.`;
 }
 
 /** `It is first in line for cpu.` */

@@ -29,8 +29,8 @@ export interface Diagnosis {
   readonly placedBefore?: number;
   /** Subset of `plugins` that returned Pending. Absent: none. */
   readonly pending?: ReadonlySet<string>;
-  /** What is missing, if nodes rejected the pod because too little is free. Only in a plan that is asked for it. */
-  readonly shortage?: CapacityShortage | undefined;
+  /** What is missing, if nodes rejected the pod because too little is free. The verdict says the first. Only in a plan that is asked for it. */
+  readonly shortages?: readonly CapacityShortage[];
 }
 
 /**

@@ -256,6 +256,9 @@ export class SchedulerCore {
       runTimes: runTimes ?? new RunTimes({ clock, listed: cluster.listed, penaltyMs: 0, overrun: () => undefined }),
       verdictOf: (uid) => intake.verdicts.of(uid),
       usableNodes: (members) => attempts.cycle.usableNodes(members),
+      nodesToTry: (key, members) => attempts.cycle.nodesToTry(key, members),
+      ignoredReservations: (entity, demand) => attempts.turns?.ignoredBy(entity, demand),
+      extenders,
     });
   }
 

@@ -56,21 +56,30 @@ export interface Blocker {
   readonly requests: Quantities;
   /** Number of nodes. The rows of the funnel add up to it. */
   readonly nodes: number;
-  /** In the order in which the plugins run, `TakenBySiblings` last. Empty if the pod was rejected as a whole. */
+  /** In the order in which the plugins run, `TakenBySiblings` last. Empty if the pod was rejected as a whole, like `nearest`. */
   readonly funnel: readonly FunnelRow[];
-  /** Why the pod was rejected as a whole, before any node was looked at. */
+  /** Why the pod was rejected as a whole: by PreFilter, or because a plugin failed. */
   readonly rejection?: RejectionDetail;
   /** At most five: nodes that the pod may use before others, then by the share that it lacks, then by name. */
   readonly nearest: readonly NearestNode[];
 }
 
-/** The quantity of one resource that the entity lacks in the whole cluster. */
+/**
+ * One resource of which too little is free for the members that must still be placed. The verdict has the same numbers. They cover the nodes
+ * that reject these members only because too little is free.
+ */
 export interface Shortage {
   readonly resource: string;
-  /** What its waiting members request together. */
-  readonly needed: string;
-  /** Free on the nodes that it may use. */
+  /** How much more is needed. Absent: enough is free in total, but too little on each node. */
+  readonly more?: string;
+  /** More than `more` may be needed. */
+  readonly isAtLeast?: true;
+  /** Free on these nodes, before the members that would fit are placed. */
   readonly free: string;
+  /** What those members leave. */
+  readonly left: string;
+  /** Most of what they leave on one node. */
+  readonly mostLeft: string;
   /** What these nodes have in total. */
   readonly total: string;
 }
@@ -121,8 +130,9 @@ export interface Explanation {
   readonly placed?: number;
   readonly needed?: number;
   readonly blocker?: Blocker;
+  /** The verdict says the first. */
   readonly shortages: readonly Shortage[];
-  /** Whether a plan fits now, and whether it fits without all other pods. */
+  /** Whether a plan fits now, and whether it fits without all other pods. `fitsNow` is absent if an extender has yet to agree. */
   readonly fitsNow?: boolean;
   readonly withoutOtherPods?: 'fits' | 'never' | 'unknown';
   /** Number of ready entities that come before it in the queue. */

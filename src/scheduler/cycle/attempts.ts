@@ -62,12 +62,13 @@ export class Attempts {
   readonly metricsSnapshot: QueueMetricsSnapshot;
   readonly cycle: SchedulingCycle;
   readonly preemptions: Preemptions;
+  /** Undefined: no profile reserves capacity until a predicted start. */
+  readonly turns: Turns | undefined;
   readonly #intake: Intake;
   readonly #recovery: Recovery;
   readonly #outcomes: AttemptOutcomes;
   /** Those of rehearsed attempts. */
   readonly #rehearsed: AttemptOutcomes;
-  readonly #turns: Turns | undefined;
   readonly #extenders: Extenders | undefined;
   /** Undefined if no extender is configured. */
   readonly #extenderRequests: ExtenderRequests | undefined;
@@ -91,7 +92,7 @@ export class Attempts {
     const { memberLosses, reservations, rejections } = recovery;
     const { runTimes } = intake;
     const turns = runTimes && new Turns({ intake, runTimes, reservations, metrics: metrics.backfill, logger });
-    this.#turns = turns;
+    this.turns = turns;
     const turnsIgnoredBy = (key: EntityKey, starts: 'now' | 'later'): ((uid: string) => boolean) | undefined => {
       const entity = turns?.hasAny === true ? queue.get(key) : undefined;
       return entity && turns!.ignoredBy(entity, demandOf(cluster, entity.schedulingEntity), starts);
@@ -265,7 +266,7 @@ export class Attempts {
 
   stop(): void {
     this.preemptions.stop();
-    this.#turns?.stop();
+    this.turns?.stop();
     this.#outcomes.stop();
     this.#rehearsed.stop();
   }

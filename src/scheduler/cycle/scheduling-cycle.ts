@@ -149,7 +149,7 @@ export class SchedulingCycle {
       const ignoresReservationOf = this.#options.turns?.ignoredBy(entity, demand);
       const request: PlanRequest = {
         ...{ profile, members, needed, signed, groupState, nodeSubsetOf, ignoresReservationOf },
-        isExplained: true,
+        shortages: 'first',
       };
       const plan = yield* this.#plan(entity.key, request, transaction, budget);
       const { assignments } = plan;
@@ -210,28 +210,34 @@ export class SchedulingCycle {
    * stay identical. An entity that waits for its victims does not fall back on these nodes.
    */
   *#plan(key: EntityKey, request: PlanRequest, transaction: Transaction, budget: WorkBudget): Yielding<Plan> {
-    const { cluster, planner, preemptions, rejections } = this.#options;
+    const { planner, rejections } = this.#options;
     if (rejections.isEmpty) return yield* planner.steps(request, transaction, budget);
-    const avoided = new Set(request.members.flatMap((pod) => rejections.avoidedBy(pod)));
-    if (avoided.size > 0) {
-      const nodeSubset = without(avoided, cluster, bindFailed);
-      const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, () => nodeSubset);
-      const plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
-      if (plan.assignments.length >= request.needed || preemptions.isWaiting(key)) return plan;
+    let plan: Plan | undefined;
+    for (const nodes of this.nodesToTry(key, request.members)) {
+      const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, nodes);
+      plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
+      if (plan.assignments.length >= request.needed) break;
     }
-    const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, this.#barring(request.members));
-    return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
+    return plan!;
+  }
+
+  /** Returns the nodes for each plan that an attempt makes until one is complete; undefined: all nodes. The last plan decides. */
+  nodesToTry(key: EntityKey, members: readonly Pod[]): readonly (NodeSubsetOf | undefined)[] {
+    const usable = this.usableNodes(members);
+    const isLast = usable === undefined || this.#options.preemptions.isWaiting(key);
+    return isLast ? [usable] : [usable, this.#barring(members)];
   }
 
   /** Returns the nodes where no member has failed to be bound, and that have not failed to admit a similar pod; undefined: all nodes. */
   usableNodes(members: readonly Pod[]): NodeSubsetOf | undefined {
     const { cluster, rejections } = this.#options;
     if (rejections.isEmpty) return undefined;
-    const avoided = new Set(members.flatMap((pod) => rejections.avoidedBy(pod)));
-    const barring = this.#barring(members);
-    if (avoided.size === 0) return barring;
-    const nodeSubset = without(avoided, cluster, bindFailed);
-    return intersectSubsets(barring, () => nodeSubset);
+    const avoided = members.flatMap((pod) => rejections.avoidedBy(pod));
+    if (avoided.length === 0) return undefined;
+    const barred = new Set(members.flatMap((pod) => [...rejections.barredFor(pod)]));
+    const reasons = avoided.map((name) => [name, barred.has(name) ? notAdmitted : bindFailed] as const);
+    const nodeSubset = without(new Map(reasons), cluster);
+    return () => nodeSubset;
   }
 
   /** Returns the nodes that have not failed to admit a similar pod; undefined if no node has. */
@@ -241,7 +247,8 @@ export class SchedulingCycle {
     for (const pod of members) {
       const barred = this.#options.rejections.barredFor(pod);
       if (barred.size > 0 && !nodeSubsets.has(pod.template)) {
-        nodeSubsets.set(pod.template, without(barred, this.#options.cluster, notAdmitted));
+        const reasons = new Map([...barred].map((name) => [name, notAdmitted]));
+        nodeSubsets.set(pod.template, without(reasons, this.#options.cluster));
       }
     }
     return nodeSubsets.size === 0 ? undefined : ({ template }) => nodeSubsets.get(template);
@@ -322,7 +329,7 @@ export class SchedulingCycle {
         : undefined;
     const future = mayHaveTurn ? (predicted === undefined ? turns.of(entity.key) : predicted.turn)?.future : undefined;
     const isBehind = waitsFor === 'turn' && future === undefined;
-    const { shortage } = diagnosis;
+    const [shortage] = diagnosis.shortages ?? [];
     const isFirst =
       shortage !== undefined && waitsFor === 'capacity' && this.#options.lines.isFirst(entity, shortage.resource);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
@@ -400,7 +407,8 @@ function unschedulablePluginsOf(
     : new Set([...unschedulablePlugins, ...others]);
 }
 
-function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): NodeSubset {
-  const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
-  return { allowed, rejected: new Map([...avoided].map((name) => [name, why])) };
+/** Returns all nodes but these. `rejected`: node name -> why */
+function without(rejected: ReadonlyMap<string, Status>, { nodes }: Cluster): NodeSubset {
+  const allowed = new Map(nodes.filter(({ name }) => !rejected.has(name)).map(({ name }) => [name, 0]));
+  return { allowed, rejected };
 }

@@ -11,69 +11,6 @@ async function explain(scheduling: Scheduling, name: string): Promise<Explanatio
   return scheduling.harness.core.explainNow({ namespace: 'default', name })!;
 }
 
-describe('WI4: what a group waits for', () => {
-  it('is its members, while some do not exist', async () => {
-    const c = cluster();
-    c.group({ name: 'red', minMember: 3 });
-    c.members(1, { group: 'red', cpu: 1 });
-    expect(await explain(c, 'red')).toMatchObject({
-      state: 'Waiting',
-      waitsFor: 'members',
-      gang: { minMember: 3, existing: 1 },
-      verdict: { reason: 'WaitingForGang', message: expect.stringContaining('1 of the 3 members') as string },
-      whatHelps: [],
-    });
-  });
-
-  it('is its members, while none exists', async () => {
-    const c = cluster();
-    c.group({ name: 'red', minMember: 3 });
-    expect(await explain(c, 'red')).toMatchObject({
-      waitsFor: 'members',
-      verdict: { message: 'PodGroup default/red has 0 of the 3 members it needs to start.' },
-    });
-  });
-
-  it('is capacity, while other pods use it', async () => {
-    const c = cluster();
-    c.node({ name: 'a', cpu: 2 });
-    c.pod({ name: 'old', cpu: 2, nodeName: 'a' });
-    c.group({ name: 'red', minMember: 2 });
-    c.members(2, { group: 'red', cpu: 1 });
-    expect(await explain(c, 'red')).toMatchObject({
-      waitsFor: 'capacity',
-      withoutOtherPods: 'fits',
-      placed: 0,
-      needed: 2,
-      shortages: [{ resource: 'cpu', needed: '2', free: '0', total: '2' }],
-      whatHelps: expect.arrayContaining([
-        { kind: 'podsEnd', pods: [{ kind: 'Pod', namespace: 'default', name: 'old', uid: 'old' }], highestPriority: 0 },
-      ]) as unknown[],
-    });
-  });
-
-  it.each([
-    ['a label that no node has', { cpu: 1, nodeSelector: { zone: 'none' } }],
-    ['more than any node has', { cpu: 8 }],
-  ])('is never fulfilled, if it asks for %s', async (_what, request) => {
-    const c = cluster();
-    c.node({ name: 'a', cpu: 2, labels: { zone: 'x' } });
-    c.group({ name: 'red', minMember: 1 });
-    c.members(1, { group: 'red', ...request });
-    expect(await explain(c, 'red')).toMatchObject({ waitsFor: 'never', withoutOtherPods: 'never' });
-  });
-
-  it('is nodes, while they are cordoned', async () => {
-    const c = cluster();
-    c.node({ name: 'a', cpu: 2, unschedulable: true });
-    c.group({ name: 'red', minMember: 1 });
-    c.members(1, { group: 'red', cpu: 1 });
-    const { waitsFor, whatHelps } = await explain(c, 'red');
-    expect(waitsFor).toBe('nodes');
-    expect(whatHelps).toContainEqual({ kind: 'uncordon', nodes: ['a'] });
-  });
-});
-
 describe('the funnel', () => {
   it('WI6: tells nodes that siblings have taken from those that others have', async () => {
     const c = cluster();
@@ -91,6 +28,20 @@ describe('the funnel', () => {
     ).toEqual([
       ['a', ['PodGroup red']],
       ['b', ['Pod old']],
+    ]);
+  });
+
+  it('WI6: tells no node from others for which the member is too large even alone', async () => {
+    const c = cluster();
+    c.node({ name: 'a', cpu: 3 });
+    c.node({ name: 'b', cpu: 5 });
+    c.group({ name: 'red', minMember: 4 });
+    for (const [i, cpu] of [4, 4, 3, 1].entries()) c.pod({ name: `red-${i}`, group: 'red', cpu });
+    const { blocker } = await explain(c, 'red');
+    expect(blocker?.requests.cpu).toBe('4');
+    expect(blocker?.funnel.map(({ rejections, removed }) => [rejections[0]!.code, removed])).toEqual([
+      ['InsufficientResource', 1],
+      ['TakenBySiblings', 1],
     ]);
   });
 
@@ -116,16 +67,6 @@ it('WI8: the nearest nodes are ordered by the share that is missing, then by nam
   c.pod({ name: 'lone', cpu: 4 });
   const { blocker } = await explain(c, 'lone');
   expect(blocker?.nearest.map(({ node, missing }) => `${node} ${missing.cpu}`)).toEqual(['b 2', 'c 2', 'd 3', 'a 4']);
-});
-
-it('WI9: a member beyond the quorum of a started group is explained alone', async () => {
-  const c = cluster();
-  c.node({ name: 'a', cpu: 2 });
-  c.group({ name: 'red', minMember: 1 });
-  c.pod({ name: 'red-0', group: 'red', cpu: 2, nodeName: 'a' });
-  c.pod({ name: 'red-1', group: 'red', cpu: 1 });
-  expect(await explain(c, 'red-1')).toMatchObject({ subject: { kind: 'Pod' }, state: 'Waiting', needed: 1 });
-  expect(await explain(c, 'red')).toMatchObject({ subject: { kind: 'PodGroup' }, state: 'Running' });
 });
 
 describe('the start', () => {

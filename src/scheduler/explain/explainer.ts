@@ -1,6 +1,6 @@
 import { explainApiVersion } from '../../api/explain/basis.ts';
 import type { PartError, Unknown } from '../../api/explain/basis.ts';
-import type { Blocker, Explanation, Remedy, Shortage, StartPrediction } from '../../api/explain/explanation.ts';
+import type { Blocker, Explanation, Remedy, StartPrediction } from '../../api/explain/explanation.ts';
 import { formatAmount } from '../../api/format-amount.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -21,7 +21,9 @@ import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import { StartSearch } from '../backfill/start-search.ts';
+import type { SchedulingCycle } from '../cycle/scheduling-cycle.ts';
 import type { WaitCauses } from '../cycle/wait-causes.ts';
+import type { Extenders } from '../extenders/extenders.ts';
 import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
@@ -39,7 +41,7 @@ import type { NodeLook } from './node-looks.ts';
 import { rejectionDetails } from './rejection-details.ts';
 import { Remedies } from './remedies.ts';
 import type { RemedyRequest } from './remedies.ts';
-import { shortagesOf } from './shortages.ts';
+import { shortageForUsers } from './shortages.ts';
 
 export interface ExplainerOptions {
   readonly cluster: Cluster;
@@ -52,8 +54,13 @@ export interface ExplainerOptions {
   readonly clock: Clock;
   /** Returns the verdict of this process; undefined: it has given none. */
   readonly verdictOf: (uid: string) => Verdict | undefined;
-  /** Returns the nodes that a member may use. */
-  readonly usableNodes: (members: readonly Pod[]) => NodeSubsetOf | undefined;
+  /** See SchedulingCycle. */
+  readonly usableNodes: SchedulingCycle['usableNodes'];
+  readonly nodesToTry: SchedulingCycle['nodesToTry'];
+  /** Returns which reservations until a predicted start do not count for the entity; see Turns. */
+  readonly ignoredReservations: (entity: QueuedEntity, demand: Demand) => Rejected['ignoresReservationOf'];
+  /** Absent: no extenders. */
+  readonly extenders?: Pick<Extenders, 'mayReject'> | undefined;
 }
 
 /** A task in parts. Nothing may change the cluster cache during a part; between two parts it may. */
@@ -61,6 +68,17 @@ export type Parts<T> = Generator<(budget: WorkBudget) => Yielding<void>, T, void
 
 /** An explanation without what only the caller knows, and what it does not know. */
 export type ExplanationPart = Omit<Explanation, 'basis'> & { readonly unknowns: readonly Unknown[] };
+
+/** An entity that does not fit, and how it was planned. */
+interface Rejected {
+  readonly profile: Profile;
+  readonly schedulingEntity: SchedulingEntity;
+  readonly demand: Demand;
+  readonly plan: DryRun;
+  readonly diagnosis: Diagnosis;
+  readonly nodeSubsetOf: NodeSubsetOf | undefined;
+  readonly ignoresReservationOf: ((uid: string) => boolean) | undefined;
+}
 
 /** What the parts have found so far. */
 type Findings = { -readonly [K in keyof ExplanationPart]?: ExplanationPart[K] } & {
@@ -158,69 +176,88 @@ export class Explainer {
     entity: QueuedEntity | undefined,
     mayAddNodes: boolean,
   ): Parts<void> {
-    const { cluster, dryRuns, profiles, waitCauses } = this.#options;
+    const { cluster, dryRuns, profiles, queue, ...options } = this.#options;
     const profile = profiles.of(schedulingEntity);
     let demand = demandOf(cluster, schedulingEntity);
-    const nodeSubsetOf = this.#options.usableNodes(demand.members);
     let plan: DryRun | undefined;
+    let nodeSubsetOf: NodeSubsetOf | undefined;
+    let ignoresReservationOf: Rejected['ignoresReservationOf'];
     yield* part(findings, 'plan', function* (budget) {
       demand = demandOf(cluster, schedulingEntity);
-      plan = yield* dryRuns.steps(profile, schedulingEntity, { nodeSubsetOf }, budget);
+      ignoresReservationOf = entity && options.ignoredReservations(entity, demand);
+      for (nodeSubsetOf of options.nodesToTry(entityKeyOf(schedulingEntity), demand.members)) {
+        const assumed = { nodeSubsetOf, ignoresBackfillOf: ignoresReservationOf, shortages: 'all' as const };
+        plan = yield* dryRuns.steps(profile, schedulingEntity, assumed, budget);
+        if (plan.fits) break;
+      }
     });
     if (plan === undefined) return;
-    const planned = plan.plan;
-    const { members, gang } = demand;
-    // Attempts and watch events come between two parts.
-    const isCurrent = (): boolean =>
-      members.every(({ uid }) => cluster.openPod(uid) !== undefined) &&
-      planned.every(({ nodeName }) => cluster.node(nodeName) !== undefined) &&
-      (gang === undefined || cluster.gang(gang.key) === gang);
+    const isLeftToExtenders = options.extenders?.mayReject(demand.members) === true;
     findings.placed = plan.plan.length;
     findings.needed = demand.needed;
-    findings.fitsNow = plan.fits;
-    if (entity !== undefined) findings.ahead = this.#options.queue.ahead(entity);
+    if (entity !== undefined) findings.ahead = queue.ahead(entity);
+    if (isLeftToExtenders) findings.unknowns.push('extenders');
+    if (isLeftToExtenders && plan.fits) findings.waitsFor ??= 'unknown';
+    else findings.fitsNow = plan.fits;
     const diagnosis = plan.blocked;
     if (plan.fits || diagnosis === undefined) return;
-    const { never } = plan;
-    const siblings = plan.plan.slice(0, diagnosis.placedBefore ?? 0);
+    findings.shortages = diagnosis.shortages?.map(shortageForUsers) ?? [];
+    const rejected = { profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf, ignoresReservationOf };
+    yield* this.#whileCurrent(
+      findings,
+      rejected,
+      this.#explainRejection(findings, rejected, { mayAddNodes, mayAdvise: !isLeftToExtenders }),
+    );
+  }
+
+  /** Yields the parts while what they build on is as it was: attempts and watch events come between two parts. Then notes that, and ends. */
+  *#whileCurrent(findings: Findings, { demand, plan }: Rejected, parts: Parts<void>): Parts<void> {
+    const { cluster } = this.#options;
+    const { members, gang } = demand;
+    const isCurrent = (): boolean =>
+      members.every(({ uid }) => cluster.openPod(uid) !== undefined) &&
+      plan.plan.every(({ nodeName }) => cluster.node(nodeName) !== undefined) &&
+      (gang === undefined || cluster.gang(gang.key) === gang);
+    let hasChanged = false;
+    for (const steps of parts) {
+      yield function* (budget): Yielding<void> {
+        hasChanged = !isCurrent();
+        if (!hasChanged) yield* steps(budget);
+      };
+      if (!hasChanged) continue;
+      findings.errors.push({ part: 'cluster', message: 'the cluster changed while it was explained; ask again' });
+      return;
+    }
+  }
+
+  *#explainRejection(
+    findings: Findings,
+    rejected: Rejected,
+    { mayAddNodes, mayAdvise }: { readonly mayAddNodes: boolean; readonly mayAdvise: boolean },
+  ): Parts<void> {
+    const { waitCauses, usableNodes } = this.#options;
+    const { profile, schedulingEntity, demand, plan, diagnosis } = rejected;
     let looks: readonly NodeLook[] = [];
     yield* part(
       findings,
       'nodes',
       function* (this: Explainer, budget: WorkBudget) {
-        const {
-          blocker,
-          shortages,
-          looks: found,
-        } = yield* this.#look(profile, demand, diagnosis, siblings, nodeSubsetOf, budget);
-        looks = found;
-        findings.blocker = blocker;
-        findings.shortages = shortages;
+        ({ blocker: findings.blocker, looks } = yield* this.#look(rejected, budget));
       }.bind(this),
-      isCurrent,
     );
-    yield* part(
-      findings,
-      'waitsFor',
-      function* (budget) {
-        const request = { profile, schedulingEntity, demand, plan: { never }, diagnosis, nodeSubsetOf };
-        const { waitsFor } = yield* waitCauses.of(request, budget);
-        findings.waitsFor ??= waitsFor;
-        findings.withoutOtherPods = withoutOtherPods(waitsFor);
-      },
-      isCurrent,
-    );
-    if (diagnosis.rejection.kind === 'pod') return;
+    const nodeSubsetOf = usableNodes(demand.members);
+    yield* part(findings, 'waitsFor', function* (budget) {
+      const request = { profile, schedulingEntity, demand, plan: { never: plan.never }, diagnosis, nodeSubsetOf };
+      const { waitsFor } = yield* waitCauses.of(request, budget);
+      findings.waitsFor ??= waitsFor;
+      findings.withoutOtherPods = withoutOtherPods(waitsFor);
+    });
+    if (diagnosis.rejection.kind === 'pod' || !mayAdvise) return;
     const onCapped = (): void => {
       if (!findings.unknowns.includes('workCap')) findings.unknowns.push('workCap');
     };
     const request = { profile, schedulingEntity, demand, diagnosis, placed: plan.plan.length, nodeSubsetOf, onCapped };
-    yield* this.#findRemedies(
-      findings,
-      request,
-      isCurrent,
-      mayAddNodes ? nodeLike(findings.blocker, looks) : undefined,
-    );
+    yield* this.#findRemedies(findings, request, mayAddNodes ? nodeLike(findings.blocker, looks) : undefined);
     if (findings.withoutOtherPods === 'fits')
       yield* part(
         findings,
@@ -228,64 +265,49 @@ export class Explainer {
         function* (this: Explainer, budget: WorkBudget) {
           findings.start = yield* this.#predict(profile, demand, looks, nodeSubsetOf, budget);
         }.bind(this),
-        isCurrent,
       );
   }
 
   *#look(
-    profile: Profile,
-    { members, needed, gang }: Demand,
-    { pod }: Diagnosis,
-    siblings: DryRun['plan'],
-    nodeSubsetOf: NodeSubsetOf | undefined,
+    { profile, demand: { members, gang }, plan, diagnosis, nodeSubsetOf, ignoresReservationOf }: Rejected,
     budget: WorkBudget,
-  ): Yielding<{
-    readonly blocker: Blocker;
-    readonly shortages: readonly Shortage[];
-    readonly looks: readonly NodeLook[];
-  }> {
-    const { resources } = this.#options.cluster;
-    const request = { profile, pod, isOfGang: gang !== undefined, siblings, nodeSubsetOf };
+  ): Yielding<{ readonly blocker: Blocker; readonly looks: readonly NodeLook[] }> {
+    const { cluster } = this.#options;
+    const { resources } = cluster;
+    const { pod, placedBefore = 0, rejection } = diagnosis;
     const { requests } = pod.template;
-    const names = requests.ids.map((id) => resources.nameOf(id));
-    const found = yield* this.#looks.steps(
-      request,
-      ({ looks, rejected, rejectionsOn }) => ({
-        looks,
-        rejected,
-        funnel: rejected === undefined ? funnelOf(looks, pod, profile, resources) : [],
-        nearest: rejected === undefined ? nearestNodes(looks, pod, rejectionsOn, resources) : [],
-      }),
-      budget,
-    );
-    const { looks, rejected, funnel, nearest } = found;
-    const [rejection] = rejected === undefined ? [] : rejectionDetails(rejected, pod, [], resources, undefined);
-    const blocker: Blocker = {
+    const common = {
       member: pod.name,
       alike: members.filter(({ template }) => template === pod.template).length,
       requests: Object.fromEntries(
-        names
-          .map((name, i) => [name, formatAmount(name, requests.amounts[i]!)] as const)
+        requests.ids
+          .map((id, i): [string, number] => [resources.nameOf(id), requests.amounts[i]!])
+          .map(([name, amount]) => [name, formatAmount(name, amount)] as const)
           .sort(([a], [b]) => (a < b ? -1 : 1)),
       ),
-      nodes: looks.length,
-      funnel,
-      ...(rejection !== undefined && { rejection }),
-      nearest,
+      nodes: cluster.nodes.length,
     };
-    return {
-      blocker,
-      shortages: rejected === undefined ? shortagesOf(looks, pod, { members, needed }, resources) : [],
-      looks,
-    };
+    if (rejection.kind === 'pod') {
+      const [detail] = rejectionDetails(rejection.status, pod, [], resources, undefined);
+      return { blocker: { ...common, funnel: [], rejection: detail!, nearest: [] }, looks: [] };
+    }
+    const siblings = plan.plan.slice(0, placedBefore);
+    const request = { profile, pod, isOfGang: gang !== undefined, siblings, nodeSubsetOf, ignoresReservationOf };
+    return yield* this.#looks.steps(
+      request,
+      ({ looks, rejectionsOn }) => ({
+        looks,
+        blocker: {
+          ...common,
+          funnel: funnelOf(looks, pod, profile, resources),
+          nearest: nearestNodes(looks, pod, rejectionsOn, resources),
+        },
+      }),
+      budget,
+    );
   }
 
-  *#findRemedies(
-    findings: Findings,
-    request: RemedyRequest,
-    isCurrent: () => boolean,
-    like: NodeInfo | undefined,
-  ): Parts<void> {
+  *#findRemedies(findings: Findings, request: RemedyRequest, like: NodeInfo | undefined): Parts<void> {
     const remedies = this.#remedies;
     let ends: Remedy | undefined;
     const parts: Record<string, (budget: WorkBudget) => Yielding<Remedy | undefined>> = {
@@ -302,17 +324,12 @@ export class Explainer {
       },
     };
     for (const [name, find] of Object.entries(parts)) {
-      yield* part(
-        findings,
-        name,
-        function* (budget) {
-          const remedy = yield* find(budget);
-          if (remedy === undefined) return;
-          if (remedy.kind === 'podsEnd') ends = remedy;
-          findings.whatHelps.push(remedy);
-        },
-        isCurrent,
-      );
+      yield* part(findings, name, function* (budget) {
+        const remedy = yield* find(budget);
+        if (remedy === undefined) return;
+        if (remedy.kind === 'podsEnd') ends = remedy;
+        findings.whatHelps.push(remedy);
+      });
     }
   }
 
@@ -363,21 +380,9 @@ function nodeLike(blocker: Blocker | undefined, looks: readonly NodeLook[]): Nod
   return suitable.find(({ name }) => nearest.includes(name)) ?? suitable[0];
 }
 
-const changed = 'the cluster changed while it was explained; ask again';
-
-/** Yields the part. If it fails, or the state that it builds on is not `isCurrent` any more, notes that. */
-function* part(
-  findings: Findings,
-  name: string,
-  steps: (budget: WorkBudget) => Yielding<void>,
-  isCurrent: () => boolean = () => true,
-): Parts<void> {
+/** Yields the part. If it fails, notes that. */
+function* part(findings: Findings, name: string, steps: (budget: WorkBudget) => Yielding<void>): Parts<void> {
   yield function* guarded(budget): Yielding<void> {
-    if (!isCurrent()) {
-      const isNoted = findings.errors.some(({ message }) => message === changed);
-      if (!isNoted) findings.errors.push({ part: name, message: changed });
-      return;
-    }
     try {
       yield* steps(budget);
     } catch (error) {

@@ -3,6 +3,7 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import { notPreselected } from '../../framework/profile.ts';
@@ -37,10 +38,7 @@ export interface NodeLook {
 
 /** What `read` may use of the open transaction. */
 export interface LookScope {
-  /** Undefined: PreFilter rejects the pod on all nodes, with the status of every look. */
   readonly looks: readonly NodeLook[];
-  /** Why PreFilter rejects the pod as a whole; undefined: it does not. */
-  readonly rejected: Status | undefined;
   /** Returns all plugins that reject the pod on this node. */
   readonly rejectionsOn: (node: NodeInfo) => readonly Status[];
 }
@@ -62,7 +60,7 @@ export class NodeLooks {
     const transaction = this.#cluster.begin();
     const reserved: NodeAssignment[] = [];
     try {
-      const alone = siblings.length === 0 ? undefined : yield* this.#look(request, groupState, budget);
+      const alone = siblings.length === 0 ? undefined : yield* this.#look(request, groupState, transaction, budget);
       for (const { pod, nodeName } of siblings) {
         budget.spend(workPerMember);
         if (budget.isDue) yield;
@@ -73,17 +71,13 @@ export class NodeLooks {
         reserved.push({ pod, nodeName, state });
         profile.reserve(state, pod, node);
       }
-      const beside = yield* this.#look(request, groupState, budget);
-      const looks = beside.statuses.map((status, index) => ({
+      const beside = yield* this.#look(request, groupState, transaction, budget);
+      const looks = beside.map((status, index) => ({
         node: this.#cluster.nodes[index]!,
         status,
-        isTaken: alone !== undefined && alone.statuses[index] === undefined && status !== undefined,
+        isTaken: alone !== undefined && alone[index] === undefined && status !== undefined,
       }));
-      return read({
-        looks,
-        rejected: beside.rejected,
-        rejectionsOn: (node) => this.#rejectionsOn(request, groupState, node),
-      });
+      return read({ looks, rejectionsOn: (node) => this.#rejectionsOn(request, groupState, transaction, node) });
     } finally {
       unreserveAll(profile, reserved);
       transaction.rollback();
@@ -93,8 +87,9 @@ export class NodeLooks {
   *#look(
     request: NodeLooksRequest,
     groupState: CycleState | undefined,
+    transaction: Transaction,
     budget: WorkBudget,
-  ): Yielding<{ readonly rejected: Status | undefined; readonly statuses: readonly (Status | undefined)[] }> {
+  ): Yielding<readonly (Status | undefined)[]> {
     const { profile, pod, nodeSubsetOf } = request;
     const state = new CycleState(groupState);
     const { status: rejected, ...answer } = profile.preFilter(state, pod);
@@ -106,12 +101,13 @@ export class NodeLooks {
         rejected ??
           this.#filter(request, state, node, profile.localFilters) ??
           exclusionOf(node, nodeNames, subset) ??
-          this.#filter(request, state, node, profile.otherFilters),
+          this.#filter(request, state, node, profile.otherFilters) ??
+          reserveRejection(profile, state, pod, node, transaction),
       );
       budget.spend(1);
       if (budget.isDue) yield;
     }
-    return { rejected, statuses };
+    return statuses;
   }
 
   #filter(
@@ -124,7 +120,12 @@ export class NodeLooks {
     return filterWithReservations(profile, filters, state, pod, node, isFree);
   }
 
-  #rejectionsOn(request: NodeLooksRequest, groupState: CycleState | undefined, node: NodeInfo): readonly Status[] {
+  #rejectionsOn(
+    request: NodeLooksRequest,
+    groupState: CycleState | undefined,
+    transaction: Transaction,
+    node: NodeInfo,
+  ): readonly Status[] {
     const { profile, pod } = request;
     const state = new CycleState(groupState);
     const { status, ...answer } = profile.preFilter(state, pod);
@@ -134,8 +135,25 @@ export class NodeLooks {
     const found = [...profile.localFilters, ...profile.otherFilters].flatMap(
       (filter) => this.#filter(request, state, node, [filter]) ?? [],
     );
-    return excluded === undefined ? found : [...found, excluded];
+    if (excluded !== undefined) return [...found, excluded];
+    return found.length > 0 ? found : [reserveRejection(profile, state, pod, node, transaction) ?? []].flat();
   }
+}
+
+/** Returns the rejection by Reserve, which a plan asks of a node that passes all filters. Changes nothing. */
+function reserveRejection(
+  profile: Profile,
+  state: CycleState,
+  pod: Pod,
+  node: NodeInfo,
+  transaction: Transaction,
+): Status | undefined {
+  const savepoint = transaction.savepoint();
+  transaction.assume(pod, node);
+  const rejection = profile.reserve(state, pod, node);
+  profile.unreserve(state, pod, node.name);
+  transaction.rollbackTo(savepoint);
+  return rejection;
 }
 
 /** Returns the rejection by PreFilter's node names, or by the subset of nodes that the pod may use. */

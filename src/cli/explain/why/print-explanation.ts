@@ -6,6 +6,7 @@ import type {
   NearestNode,
   RejectionDetail,
   Remedy,
+  Shortage,
 } from '../../../api/explain/explanation.ts';
 import type { WaitsFor } from '../../../api/verdict.ts';
 import { safeText } from '../../../base/safe-text.ts';
@@ -96,12 +97,17 @@ function blockerLines({ blocker, placed, needed, shortages }: Explanation): read
     ...(rejection === undefined ? [] : [`  ${safeText(describe(rejection))}`]),
     ...(funnel.length === 0 ? [] : funnelLines(blocker, funnel)),
     ...nearest.slice(0, 3).map((node) => `  nearest: ${safeText(describeNearest(node))}`),
-    ...shortages.map(({ resource, needed: needs, free, total }) =>
-      safeText(
-        `  ${resource}: the waiting members need ${needs}; ${free} free, ${total} in total on the nodes they may use`,
-      ),
-    ),
+    ...shortages.map((shortage) => `  ${safeText(describeShortage(shortage))}`),
   ];
+}
+
+/** Says what the verdict says, for each resource. */
+function describeShortage({ resource, more, isAtLeast, free, left, mostLeft, total }: Shortage): string {
+  const onNodes = `${total} in total on the nodes it may use`;
+  if (more !== undefined)
+    return `${resource}: ${isAtLeast === true ? 'at least ' : ''}${more} more needed; ${free} free, ${onNodes}`;
+  const of = left === free ? `${free} free` : `${left} left by the members that would fit`;
+  return `${resource}: ${of}, at most ${mostLeft} on one node; ${onNodes}`;
 }
 
 function funnelLines({ nodes }: Blocker, funnel: readonly FunnelRow[]): readonly string[] {

@@ -12,7 +12,7 @@ import { sameNames } from '../cache/ranking.ts';
 import type { Ranking } from '../cache/ranking.ts';
 import { amongOf, batchOf, reservedFor } from './batch.ts';
 import type { Batch } from './batch.ts';
-import { shortageOf } from './capacity-shortage.ts';
+import { shortagesOf } from './capacity-shortage.ts';
 import { completePlan, stoppedPlan } from './plan.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
@@ -177,14 +177,14 @@ export class AssignmentPass {
     const { assignments } = this;
     const rejectors = this.#rejectors;
     const explained = blocked ?? this.#tooFew();
-    const shortage = yield* this.#addRejecting(explained);
+    const shortages = yield* this.#addRejecting(explained);
     if (explained !== undefined) rejectors.add(explained);
     const { unschedulablePlugins, pending } = rejectors;
     return {
       strategy: this.#strategy,
       assignments,
       placed: assignments.length,
-      blocked: explained && shortage ? { ...explained, shortage } : explained,
+      blocked: explained && shortages.length > 0 ? { ...explained, shortages } : explained,
       unschedulablePlugins,
       pending,
       never: members.length - neverPlaced < needed,
@@ -193,14 +193,14 @@ export class AssignmentPass {
   }
 
   /** Adds the plugins that reject the members in the current state. Returns what is missing for the explained pod, if a plan must say so. */
-  *#addRejecting(explained: Diagnosis | undefined): Yielding<CapacityShortage | undefined> {
+  *#addRejecting(explained: Diagnosis | undefined): Yielding<readonly CapacityShortage[]> {
     const batches = this.#batches;
     const rejectors = this.#rejectors;
     const explainedBatch =
-      this.#request.isExplained === true && explained?.rejection.kind === 'nodes'
+      this.#request.shortages !== undefined && explained?.rejection.kind === 'nodes'
         ? batches.find(({ pods }) => pods.includes(explained.pod))
         : undefined;
-    let shortage: CapacityShortage | undefined;
+    let shortages: readonly CapacityShortage[] = [];
     for (const batch of batches) {
       const { sample, ranking, answer } = batch;
       if (ranking === undefined) {
@@ -212,24 +212,25 @@ export class AssignmentPass {
       const nodes = batch === explainedBatch ? new CapacityOnly(this.#scope.cluster.nodes.length) : undefined;
       const diagnosis = ranking.diagnose(sample, nodes);
       rejectors.add(diagnosis);
-      if (nodes !== undefined) shortage = this.#shortageOf(batch, diagnosis, nodes);
+      if (nodes !== undefined) shortages = this.#shortagesOf(batch, diagnosis, nodes);
       if (this.#scope.work.isDue) yield;
     }
-    return shortage;
+    return shortages;
   }
 
-  #shortageOf({ pods, sample }: Batch, { rejection }: Diagnosis, nodes: CapacityOnly): CapacityShortage | undefined {
-    if (rejection.kind !== 'nodes') return undefined;
+  #shortagesOf({ pods, sample }: Batch, { rejection }: Diagnosis, nodes: CapacityOnly): readonly CapacityShortage[] {
     const { cluster, request } = this.#scope;
+    if (rejection.kind !== 'nodes' || request.shortages === undefined) return [];
     const { assignments } = this;
     const remaining = request.needed - assignments.length;
     const others = this.#batches.reduce((sum, batch) => sum + batch.pods.length, 0) - pods.length;
-    return shortageOf(cluster, {
+    const unplaced = {
       ...{ pod: sample, nodes, assignments, rejections: rejection.rejections },
       count: Math.min(pods.length, Math.max(1, remaining - others)),
       isPartial: others > 0,
       reserved: reservedFor(this.#scope)(sample),
-    });
+    };
+    return shortagesOf(cluster, unplaced, request.shortages);
   }
 
   /** Places as many members as possible. Returns the rest; undefined if all are placed. */

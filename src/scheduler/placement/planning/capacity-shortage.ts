@@ -30,21 +30,23 @@ export interface UnplacedPods {
 const maxResources = 4;
 
 /**
- * Returns the shortage of the resource that most nodes lack, preferably of one of which too little is free in total. Undefined if no node
- * lacks a resource. One pass over the nodes per resource.
+ * Returns the shortages of the resources that nodes lack: first those of which too little is free in total, then by the number of nodes.
+ * `first`: only the first of them. One pass over the nodes per resource.
  */
-export function shortageOf(cluster: Cluster, pods: UnplacedPods): CapacityShortage | undefined {
-  let first: CapacityShortage | undefined;
+export function shortagesOf(cluster: Cluster, pods: UnplacedPods, which: 'first' | 'all'): readonly CapacityShortage[] {
+  const inTotal: CapacityShortage[] = [];
+  const onEachNode: CapacityShortage[] = [];
   for (const resource of lackedResources(pods.rejections)) {
     const id = pods.pod.template.requests.ids.find((candidate) => cluster.resources.nameOf(candidate) === resource);
     if (id === undefined) continue;
     const shortage = shortageFor(cluster, pods, id, resource);
     // A plugin with rules of its own may find that too little is free.
     if (shortage.largest >= shortage.request) continue;
-    if (isShortInTotal(shortage)) return shortage;
-    first ??= shortage;
+    (isShortInTotal(shortage) ? inTotal : onEachNode).push(shortage);
+    if (which === 'first' && inTotal.length > 0) break;
   }
-  return first;
+  const found = [...inTotal, ...onEachNode];
+  return which === 'first' ? found.slice(0, 1) : found;
 }
 
 /** Returns the resources that nodes lack: those that most nodes lack first, then by name. */

@@ -29,6 +29,8 @@ export interface CoreDryRunOptions extends DryRunOptions {
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
   /** Returns whether the capacity that is reserved for this owner, by uid, until a predicted start is free. Default: it is not. */
   readonly ignoresBackfillOf?: ((uid: string) => boolean) | undefined;
+  /** See PlanRequest. */
+  readonly shortages?: PlanRequest['shortages'];
   /** Returns what to place instead of a member: a copy of it that the plugins treat differently. Default: the member. */
   readonly asIf?: (member: Pod) => Pod;
 }
@@ -90,6 +92,7 @@ export class DryRuns {
         groupState: gang === undefined ? undefined : new CycleState(),
         within: options.within,
         nodeSubsetOf: options.nodeSubsetOf,
+        shortages: options.shortages,
         ignoresReservationOf: this.#ignoring(isGone, options),
         spend,
       };

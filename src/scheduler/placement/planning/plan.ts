@@ -64,8 +64,8 @@ export interface PlanRequest {
    * Returns the extenders' result for a pod, combined with the nodes that rejected it before. Absent: no restriction.
    */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
-  /** The plan is explained to users if it is incomplete: `blocked` then says what is missing. */
-  readonly isExplained?: true;
+  /** Which shortages `blocked` lists if the plan is incomplete: the one for the verdict, or all. Absent: none. */
+  readonly shortages?: 'first' | 'all' | undefined;
   /** Called before each piece of work with its size in node checks; may throw to end the plan. */
   readonly spend?: ((steps: number) => void) | undefined;
 }
