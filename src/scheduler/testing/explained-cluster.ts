@@ -1,32 +1,63 @@
-import type { Explanation, Remedy } from '../../api/explain/explanation.ts';
-import { seededRandom } from '../../base/random.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
+import { projectListed } from '../../api/listed-object.ts';
+import type { Explanation, Remedy, Shortage } from '../../api/explain/explanation.ts';
+import { pluginRegistry } from '../../plugins/registry.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
-import type { PodOptions } from '../../testkit/builders/pod.ts';
+import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { ExplanationPart } from '../explain/explainer.ts';
+import { AskedExtenders } from './asked-extender.ts';
+import { drawCluster } from './drawn-cluster.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
+import { otherPlugins } from './other-plugins.ts';
 
-/** What was drawn: a cluster with running pods, and a group that waits. */
-interface Draw {
-  readonly nodes: readonly NodeOptions[];
-  readonly running: readonly PodOptions[];
-  readonly members: readonly PodOptions[];
-  readonly minMember: number;
+const second = 1_000;
+/** Version of an object of storage that the scheduler has written. */
+const laterVersion = '1000';
+/** No pod of a cluster evicts pods of this priority. */
+const highest = 1_000_000;
+
+/** Options of a scheduler with the profiles of the cluster. */
+export function setupOf({ profiles }: DrawnCluster): Pick<CoreHarnessOptions, 'plugins' | 'setup'> {
+  return { plugins: [], setup: { profiles, plugins: new Map([...pluginRegistry, ...otherPlugins]) } };
+}
+
+/** Adds nodes, running pods and objects of storage. */
+export function addBasics(
+  scheduling: Scheduling,
+  { nodes, running, storage }: Pick<DrawnCluster, 'nodes' | 'running' | 'storage'>,
+): void {
+  let version = 0;
+  for (const { kind, raw } of storage.objects) {
+    const metadata = { ...raw.metadata, resourceVersion: String(++version) };
+    scheduling.harness.core.handlers.listed.onAdd(projectListed(kind, { ...raw, metadata }));
+  }
+  for (const node of nodes) scheduling.node(node);
+  for (const pod of running) scheduling.pod(pod);
 }
 
 /** A cluster drawn from a seed, in which one group, `gang`, is tried once. */
 export class ExplainedCluster {
   readonly scheduling: Scheduling;
-  readonly draw: Draw;
+  readonly draw: DrawnCluster;
+  /** The latest attempt of the group started a preemption, so that a plan of now differs from that of the verdict. */
+  #hasPreempted = false;
+  /** The cluster has changed since the latest attempt of the group. */
+  #hasChanged = false;
+  readonly #extenders: AskedExtenders | undefined;
+  #hasBegun = false;
+  /** The quorum of the group was planned once. Bindings are never accepted, and no controller binds volumes. */
+  #hasStarted = false;
 
-  constructor(draw: Draw) {
+  constructor(draw: DrawnCluster) {
     this.draw = draw;
-    this.scheduling = new Scheduling({ plugins: defaultPlugins });
-    const { scheduling } = this;
-    for (const node of draw.nodes) scheduling.node(node);
-    for (const pod of draw.running) scheduling.pod(pod);
-    scheduling.group({ name: 'gang', minMember: draw.minMember });
-    for (const pod of draw.members) scheduling.pod(pod);
+    this.#extenders = draw.before === 'extender' ? new AskedExtenders({}) : undefined;
+    this.scheduling = new Scheduling({
+      ...setupOf(draw),
+      ports: {
+        volumes: { bind: () => Promise.resolve(laterVersion), provision: () => Promise.resolve(laterVersion) },
+        ...(this.#extenders !== undefined && { extenders: this.#extenders }),
+      },
+    });
   }
 
   static of(seed: number): ExplainedCluster {
@@ -35,55 +66,70 @@ export class ExplainedCluster {
 
   /** Makes attempts until none is due. Returns whether the group has started. */
   async run(): Promise<boolean> {
-    const { scheduling } = this;
-    while ((await scheduling.attempt()) !== undefined);
-    return scheduling.binds.filter(({ binding }) => binding.name.startsWith('gang-')).length >= this.draw.minMember;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      await this.#begin();
+    }
+    await this.#attemptAll();
+    return this.#hasStarted;
+  }
+
+  /** Number of pods that are planned. */
+  get planned(): number {
+    return this.scheduling.harness.cluster.assumedCount;
+  }
+
+  /** Capacity is reserved for an entity that comes first. */
+  get waitsForTurn(): boolean {
+    return this.explain().verdict?.reason === 'WaitingForTurn';
+  }
+
+  /** A plan of now is that of the verdict. */
+  get isVerdictCurrent(): boolean {
+    return !this.#hasPreempted && !this.#hasChanged;
   }
 
   explain(): ExplanationPart {
     return this.scheduling.harness.core.explainNow({ namespace: 'default', name: 'gang' })!;
   }
 
-  /** The same cluster after this change. */
-  after(remedy: Remedy): ExplainedCluster {
-    const { nodes, running, members, minMember } = this.draw;
+  /** Makes this change. */
+  change(remedy: Remedy): void {
+    const { scheduling } = this;
+    const { nodes, members } = this.draw;
     switch (remedy.kind) {
-      case 'podsEnd': {
-        const gone = new Set(remedy.pods.map(({ name }) => name));
-        return new ExplainedCluster({ ...this.draw, running: running.filter(({ name }) => !gone.has(name!)) });
-      }
-      case 'uncordon': {
-        const open = (node: NodeOptions): NodeOptions =>
-          remedy.nodes.includes(node.name!) ? { ...node, unschedulable: false } : node;
-        return new ExplainedCluster({ ...this.draw, nodes: nodes.map(open) });
-      }
+      case 'podsEnd':
+        for (const { uid } of remedy.pods) scheduling.removePod(uid!);
+        break;
+      case 'uncordon':
+        for (const node of nodes)
+          if (remedy.nodes.includes(node.name!)) scheduling.node({ ...node, unschedulable: false });
+        break;
       case 'addNodes': {
-        const like = nodes.find(({ name }) => name === remedy.like)!;
-        const more = Array.from({ length: remedy.count }, (_, i) => ({
-          ...like,
-          name: `more-${i}`,
-          unschedulable: false,
-          labels: { ...like.labels, 'kubernetes.io/hostname': `more-${i}` },
-        }));
-        return new ExplainedCluster({ ...this.draw, nodes: [...nodes, ...more] });
+        const like = [...nodes, failing].find(({ name }) => name === remedy.like)!;
+        for (let i = 0; i < remedy.count; i++) scheduling.node(copyOf(like, `more-${i}`));
+        break;
       }
       case 'lowerMinMember':
-        return new ExplainedCluster({ ...this.draw, minMember: Math.min(remedy.to, minMember) });
+        this.#addGroup(remedy.to);
+        break;
       case 'raisePriority':
-        return new ExplainedCluster({
-          ...this.draw,
-          members: members.map((member) => ({ ...member, priority: remedy.above + 1 })),
-        });
+        for (const member of members) {
+          if (member.nodeName !== undefined) continue;
+          scheduling.removePod(member.name!);
+          scheduling.pod({ ...member, uid: `${member.name}-again`, priority: remedy.above + 1 });
+        }
     }
   }
 
-  /** Lets victims of preemption terminate, time after time. */
+  /** Makes attempts after a change, and lets victims of preemption terminate, time after time. */
   async afterEvictions(): Promise<boolean> {
+    const { scheduling } = this;
+    const { evicted, clock } = scheduling.harness;
     for (let round = 0; round < 5; round++) {
+      clock.advance(20 * second);
       if (await this.run()) return true;
-      for (const name of this.scheduling.harness.evicted)
-        if (this.scheduling.has(name)) this.scheduling.removePod(name);
-      this.scheduling.harness.clock.advance(20_000);
+      for (const name of evicted) if (scheduling.has(name)) scheduling.removePod(name);
     }
     return this.run();
   }
@@ -91,6 +137,146 @@ export class ExplainedCluster {
   get nodeCount(): number {
     return this.draw.nodes.length;
   }
+
+  async #begin(): Promise<void> {
+    const { scheduling, draw } = this;
+    const { before, nodes } = draw;
+    if (before === 'binding') await this.#failToBind();
+    addBasics(scheduling, draw);
+    if (before === 'nomination') this.#preempt();
+    if (before === 'repair') await this.#loseMember();
+    if (before === 'turn') await this.#waitForTurn();
+    if (before === 'admission') for (const { name } of nodes) if (name !== 'n0') this.#failToAdmit(name!);
+    await this.#attemptAll();
+    if (before === 'binding') await this.#fillAndFree();
+    else this.#addGang();
+  }
+
+  #addGang(): void {
+    this.#addGroup(this.draw.minMember);
+    for (const pod of this.draw.members) this.scheduling.pod(pod);
+  }
+
+  #addGroup(minMember: number): void {
+    const { minResources } = this.draw;
+    this.scheduling.group({ name: 'gang', minMember, ...(minResources !== undefined && { minResources }) });
+  }
+
+  /** A node fails to bind members twice. */
+  async #failToBind(): Promise<void> {
+    const { scheduling } = this;
+    scheduling.node(failing);
+    this.#addGang();
+    for (let round = 0; round < 2; round++) {
+      await this.#attemptAll();
+      for (const { binding } of [...scheduling.binds]) await scheduling.reject(binding.name, 'refused');
+      await scheduling.settle();
+      if (round === 0) scheduling.harness.clock.advance(60 * second);
+    }
+    scheduling.pod({ name: 'filler', nodeName: failing.name!, cpu: 64, priority: highest });
+    for (const { name, cpu } of this.draw.nodes)
+      scheduling.pod({ name: `low-${name}`, nodeName: name!, cpu: Number(cpu) - 0.25, priority: -20 });
+  }
+
+  /** The failing node is full while the group preempts, and then free again. */
+  async #fillAndFree(): Promise<void> {
+    const { scheduling } = this;
+    scheduling.harness.clock.advance(60 * second);
+    await this.#attemptAll();
+    scheduling.removePod('filler');
+    this.#hasChanged = true;
+    this.#hasStarted = false;
+    scheduling.harness.clock.advance(60 * second);
+  }
+
+  /** A pod on each node is to make way for another, which needs most of the node. */
+  #preempt(): void {
+    const { scheduling, draw } = this;
+    for (const { name, cpu } of draw.nodes) {
+      scheduling.pod({ name: `low-${name}`, nodeName: name!, cpu: 0.5, priority: -20 });
+      const nodeSelector = { 'kubernetes.io/hostname': name! };
+      const tolerations = [{ operator: 'Exists' as const }];
+      scheduling.pod({ name: `vip-${name}`, cpu: Number(cpu) - 0.25, priority: 100, nodeSelector, tolerations });
+    }
+  }
+
+  async #loseMember(): Promise<void> {
+    const { scheduling, draw } = this;
+    scheduling.group({ name: 'lossy', minMember: 2 });
+    for (const i of [0, 1]) {
+      const name = `lossy-${i}`;
+      scheduling.pod({ name, group: 'lossy', cpu: 4, memory: '1Gi', owner: 'lossy' });
+      scheduling.change(name, { nodeName: draw.nodes[i % draw.nodes.length]!.name! });
+    }
+    await this.#attemptAll();
+    scheduling.harness.clock.advance(60 * second);
+    scheduling.removePod('lossy-0');
+  }
+
+  async #waitForTurn(): Promise<void> {
+    const { scheduling, draw } = this;
+    const { schedulerName } = draw.profiles[0]!;
+    scheduling.group({ name: 'ahead', minMember: 2 });
+    scheduling.members(2, { group: 'ahead', cpu: 2, memory: '1Gi', schedulerName, priority: 5 });
+    for (let round = 0; round < 3; round++) {
+      await this.#attemptAll();
+      scheduling.harness.clock.advance(5 * second);
+    }
+  }
+
+  #failToAdmit(nodeName: string): void {
+    const { group: _, ...like } = this.draw.members[0]!;
+    const name = `like-${nodeName}`;
+    this.scheduling.pod({ ...like, name, nodeName });
+    this.scheduling.change(name, { phase: 'Failed', failedBecause: 'OutOfcpu' });
+  }
+
+  async #attemptAll(): Promise<void> {
+    const { scheduling } = this;
+    const { preempted } = scheduling.harness;
+    for (;;) {
+      const [victims, attempts] = [preempted.length, this.#attempts];
+      const result = await scheduling.attempt();
+      if (this.#attempts > attempts) {
+        this.#hasPreempted = preempted.length > victims;
+        this.#hasChanged = false;
+      }
+      this.#hasStarted ||= scheduling.harness.cluster.gang('default/gang')?.missing === 0;
+      if (result !== undefined) continue;
+      if (this.#extenders === undefined || this.#extenders.asked.length === 0) return;
+      this.#answer(this.#extenders);
+      await scheduling.settle();
+    }
+  }
+
+  /** Number of attempts of the group. */
+  get #attempts(): number {
+    return this.scheduling.queue.get('gang/default/gang')?.attempts ?? 0;
+  }
+
+  /** The extender leaves no node, or every other one, and gives a reason for some. */
+  #answer(extenders: AskedExtenders): void {
+    const asked = extenders.next();
+    const leavesSome = this.draw.seed % 3 === 0;
+    const isLeft = (name: string): boolean => leavesSome && Number(name.at(-1)) % 2 === 0;
+    const rejected = asked.nodes.filter((name) => !isLeft(name));
+    asked.leave(asked.nodes.filter(isLeft), {
+      failed: new Map(rejected.filter((name) => name !== 'n1').map((name) => [name, 'no license'])),
+    });
+  }
+}
+
+/** A node that is large enough for most groups. */
+const failing: NodeOptions = {
+  name: 'f0',
+  cpu: 64,
+  memory: '64Gi',
+  labels: { zone: 'a', pool: 'x', 'kubernetes.io/hostname': 'f0' },
+  allocatable: { 'nvidia.com/gpu': 8 },
+};
+
+export function copyOf(like: NodeOptions, name: string): NodeOptions {
+  return { ...like, name, unschedulable: false, labels: { ...like.labels, 'kubernetes.io/hostname': name } };
 }
 
 /** Composes the sentence of a diagnosis from the rows of the funnel. */
@@ -102,77 +288,26 @@ export function sentenceOf({ blocker }: Pick<Explanation, 'blocker'>): string {
   return `0/${blocker!.nodes} nodes are available: ${texts.join(', ')}.`;
 }
 
-function drawCluster(seed: number): Draw {
-  const random = seededRandom(seed);
-  const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1));
-  const pick = <T>(of: readonly T[]): T => of[int(0, of.length - 1)]!;
-  const chance = (p: number): boolean => random() < p;
-  const nodes = Array.from({ length: int(1, 7) }, (_, i): NodeOptions => {
-    return {
-      name: `n${i}`,
-      cpu: pick([1, 2, 4, 8]),
-      memory: pick(['2Gi', '8Gi']),
-      pods: chance(0.1) ? 1 : 20,
-      labels: {
-        zone: pick(['a', 'b']),
-        ...(chance(0.7) && { pool: pick(['x', 'y']) }),
-        'kubernetes.io/hostname': `n${i}`,
-      },
-      ...(chance(0.3) && { allocatable: { 'nvidia.com/gpu': int(1, 4) } }),
-      ...(chance(0.15) && { taints: [`${pick(['dedicated', 'gpu'])}=yes:NoSchedule`] }),
-      ...(chance(0.2) && { unschedulable: true }),
-    };
-  });
-  const running = Array.from({ length: int(0, 10) }, (_, i): PodOptions => {
-    return {
-      name: `run-${i}`,
-      nodeName: pick(nodes).name!,
-      cpu: pick([0.5, 1, 2]),
-      memory: pick(['1Gi', '3Gi']),
-      priority: pick([-10, 0, 0, 5]),
-      labels: { app: pick(['web', 'db']) },
-      ...(chance(0.2) && { hostPorts: [8080] }),
-      ...(chance(0.3) && { requests: { 'nvidia.com/gpu': 1 } }),
-      ...(chance(0.4) && { activeDeadlineSeconds: int(60, 6000) }),
-      job: `job-${i}`,
-    };
-  });
-  const kinds = Array.from({ length: int(1, 3) }, (): Partial<PodOptions> => drawKind(chance, pick));
-  const size = int(1, 6);
-  const members = Array.from({ length: size }, (_, i): PodOptions => {
-    return { ...pick(kinds), name: `gang-${i}`, group: 'gang', labels: { app: 'gang' } };
-  });
-  return { nodes, running, members, minMember: int(1, size) };
+/** Returns the sentences by which a verdict may say what is missing. */
+export function sentencesOfShortage({
+  resource,
+  more,
+  isAtLeast,
+  free,
+  left,
+  mostLeft,
+  total,
+}: Shortage): readonly string[] {
+  const noun = (amount: string): string => (resource !== 'pods' ? resource : amount === '1' ? 'pod slot' : 'pod slots');
+  if (more === undefined) {
+    const finds = left === free ? `It finds ${free}` : `The members that would fit leave ${left}`;
+    return [`${finds} ${noun(left)} free, at most ${mostLeft} on one node.`];
+  }
+  const needs = `It needs ${isAtLeast === true ? 'at least ' : ''}${more} more ${noun(more)}; ${free} free`;
+  return [`${needs}, ${total} in total.`, `${needs}, at most ${mostLeft} on one node, ${total} in total.`];
 }
 
-function drawKind(chance: (p: number) => boolean, pick: <T>(of: readonly T[]) => T): Partial<PodOptions> {
-  const apart = (topologyKey: string): NonNullable<PodOptions['spec']> => ({
-    affinity: {
-      [pick(['podAntiAffinity', 'podAntiAffinity', 'podAffinity'])]: {
-        requiredDuringSchedulingIgnoredDuringExecution: [
-          { topologyKey, labelSelector: { matchLabels: { app: pick(['gang', 'gang', 'web', 'db']) } } },
-        ],
-      },
-    },
-  });
-  const spread = (): NonNullable<PodOptions['spec']> => ({
-    topologySpreadConstraints: [
-      {
-        maxSkew: 1,
-        topologyKey: pick(['zone', 'kubernetes.io/hostname', 'rack']),
-        whenUnsatisfiable: 'DoNotSchedule',
-        labelSelector: { matchLabels: { app: 'gang' } },
-      },
-    ],
-  });
-  return {
-    cpu: pick([0.5, 1, 2, 4]),
-    memory: pick(['1Gi', '4Gi']),
-    ...(chance(0.25) && { requests: { 'nvidia.com/gpu': pick([1, 2]) } }),
-    ...(chance(0.25) && { nodeSelector: { pool: pick(['x', 'y', 'none']) } }),
-    ...(chance(0.15) && { hostPorts: [8080] }),
-    ...(chance(0.1) && { tolerations: [{ key: 'dedicated', operator: 'Exists' }] }),
-    ...(chance(0.35) && { spec: apart(pick(['zone', 'kubernetes.io/hostname'])) }),
-    ...(chance(0.15) && { spec: spread() }),
-  };
+/** Returns whether the verdict says how much is missing. */
+export function saysShortage(message: string): boolean {
+  return /\. (It needs |It finds |The members that would fit leave )/.test(message);
 }
