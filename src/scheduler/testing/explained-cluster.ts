@@ -1,5 +1,6 @@
 import { projectListed } from '../../api/listed-object.ts';
 import type { Explanation, Remedy, Shortage } from '../../api/explain/explanation.ts';
+import type { VolumeWriter } from '../../framework/plugin-handle.ts';
 import { pluginRegistry } from '../../plugins/registry.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
@@ -13,6 +14,12 @@ import { otherPlugins } from './other-plugins.ts';
 const second = 1_000;
 /** Version of an object of storage that the scheduler has written. */
 const laterVersion = '1000';
+
+/** The API server accepts each write of a volume, and no controller reacts. */
+export const acceptsAll: VolumeWriter = {
+  bind: () => Promise.resolve(laterVersion),
+  provision: () => Promise.resolve(laterVersion),
+};
 /** No pod of a cluster evicts pods of this priority. */
 const highest = 1_000_000;
 
@@ -35,6 +42,16 @@ export function addBasics(
   for (const pod of running) scheduling.pod(pod);
 }
 
+/** Adds a pod on each node that is to make way for another, which needs most of the node. */
+export function addPreemptors(scheduling: Scheduling, { nodes }: Pick<DrawnCluster, 'nodes'>): void {
+  for (const { name, cpu } of nodes) {
+    scheduling.pod({ name: `low-${name}`, nodeName: name!, cpu: 0.5, priority: -20 });
+    const nodeSelector = { 'kubernetes.io/hostname': name! };
+    const tolerations = [{ operator: 'Exists' as const }];
+    scheduling.pod({ name: `vip-${name}`, cpu: Number(cpu) - 0.25, priority: 100, nodeSelector, tolerations });
+  }
+}
+
 /** A cluster drawn from a seed, in which one group, `gang`, is tried once. */
 export class ExplainedCluster {
   readonly scheduling: Scheduling;
@@ -54,7 +71,7 @@ export class ExplainedCluster {
     this.scheduling = new Scheduling({
       ...setupOf(draw),
       ports: {
-        volumes: { bind: () => Promise.resolve(laterVersion), provision: () => Promise.resolve(laterVersion) },
+        volumes: acceptsAll,
         ...(this.#extenders !== undefined && { extenders: this.#extenders }),
       },
     });
@@ -143,7 +160,7 @@ export class ExplainedCluster {
     const { before, nodes } = draw;
     if (before === 'binding') await this.#failToBind();
     addBasics(scheduling, draw);
-    if (before === 'nomination') this.#preempt();
+    if (before === 'nomination') addPreemptors(scheduling, draw);
     if (before === 'repair') await this.#loseMember();
     if (before === 'turn') await this.#waitForTurn();
     if (before === 'admission') for (const { name } of nodes) if (name !== 'n0') this.#failToAdmit(name!);
@@ -187,17 +204,6 @@ export class ExplainedCluster {
     this.#hasChanged = true;
     this.#hasStarted = false;
     scheduling.harness.clock.advance(60 * second);
-  }
-
-  /** A pod on each node is to make way for another, which needs most of the node. */
-  #preempt(): void {
-    const { scheduling, draw } = this;
-    for (const { name, cpu } of draw.nodes) {
-      scheduling.pod({ name: `low-${name}`, nodeName: name!, cpu: 0.5, priority: -20 });
-      const nodeSelector = { 'kubernetes.io/hostname': name! };
-      const tolerations = [{ operator: 'Exists' as const }];
-      scheduling.pod({ name: `vip-${name}`, cpu: Number(cpu) - 0.25, priority: 100, nodeSelector, tolerations });
-    }
   }
 
   async #loseMember(): Promise<void> {

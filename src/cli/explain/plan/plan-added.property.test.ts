@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { Basis } from '../../../api/explain/basis.ts';
 import type { PlanItem } from '../../../api/explain/lists.ts';
 import type { Pod } from '../../../api/pod.ts';
-import { defaultPlugins } from '../../../plugins/registry.ts';
-import { ExplainedCluster } from '../../../scheduler/testing/explained-cluster.ts';
+import { drawCluster } from '../../../scheduler/testing/drawn-cluster.ts';
+import { acceptsAll, addBasics, addPreemptors, setupOf } from '../../../scheduler/testing/explained-cluster.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { Scheduling } from '../../../testkit/scheduling.ts';
 import { planAdded } from './plan-added.ts';
@@ -17,20 +17,22 @@ const basis: Basis = { source: 'api', takenAt: '', ageSeconds: 0, unknowns: [] }
 
 /** A cluster of the seed, in which a group waits, to which another group and single pods are added. */
 function clusterOf(seed: number): { readonly scheduling: Scheduling; readonly added: readonly Pod[] } {
-  const { nodes, running, members, minMember } = ExplainedCluster.of(seed).draw;
-  const scheduling = new Scheduling({ plugins: defaultPlugins }, 'listing');
-  for (const node of nodes) scheduling.node(node);
-  for (const pod of running) scheduling.pod(pod);
+  const draw = drawCluster(seed);
+  const { members, minMember, minResources } = draw;
+  const scheduling = new Scheduling({ ...setupOf(draw), ports: { volumes: acceptsAll } }, 'listing');
+  addBasics(scheduling, draw);
+  if (draw.before === 'nomination') addPreemptors(scheduling, draw);
   scheduling.group({ name: 'waits', minMember });
   for (const pod of members) scheduling.pod({ ...pod, name: `waits-${pod.name}`, group: 'waits' });
   const added: PodOptions[] = [];
-  scheduling.group({ name: 'gang', minMember });
+  scheduling.group({ name: 'gang', minMember, ...(minResources !== undefined && { minResources }) });
   added.push(...members);
   for (const { group: _, ...pod } of members.slice(0, 2)) added.push({ ...pod, name: `solo-${pod.name}` });
-  return { scheduling, added: added.map((pod) => scheduling.pod(pod)) };
+  // Whoever adds a pod does not bind it.
+  return { scheduling, added: added.map(({ nodeName: _, ...pod }) => scheduling.pod(pod)) };
 }
 
-/** Binds what a scheduler binds on this cluster: pod -> node. No victim terminates. */
+/** Returns what a scheduler binds on this cluster, or plans and cannot bind before a volume is ready: pod -> node. No victim terminates. */
 async function bindAll(scheduling: Scheduling): Promise<ReadonlyMap<string, string>> {
   const bound = new Map<string, string>();
   scheduling.start();
@@ -44,6 +46,9 @@ async function bindAll(scheduling: Scheduling): Promise<ReadonlyMap<string, stri
       await scheduling.settle();
     }
   }
+  const { cluster } = scheduling.harness;
+  for (const { name: node, pods } of cluster.nodes)
+    for (const { uid, name } of pods.values()) if (cluster.isAssumed(uid)) bound.set(name, node);
   return bound;
 }
 
