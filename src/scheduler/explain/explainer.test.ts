@@ -173,7 +173,7 @@ describe('an explanation of a running scheduler', () => {
       state: 'Waiting',
       gang: { minMember: 3, existing: 3 },
       verdict: { reason: 'Unschedulable' },
-      blocker: { funnel: [{ removed: 1, rejections: [{ plugin: 'Moody', code: 'PluginFailed' }] }] },
+      blocker: { funnel: [], rejection: { plugin: 'Moody', code: 'PluginFailed' } },
     });
     c.pod({ name: 'next', cpu: 0.1 });
     expect(core.attempt()?.kind).toBe('planned');
