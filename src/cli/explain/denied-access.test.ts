@@ -226,6 +226,49 @@ describe('WI15: a user who sees one namespace', () => {
   });
 });
 
+describe('WI16: what is not as usual', () => {
+  it('is a group whose CRD does not exist: its pods say so', async () => {
+    for (const place of ['', '/namespaces/default'])
+      api.lists.delete(`/apis/scheduling.x-k8s.io/v1alpha1${place}/podgroups`);
+    const { exitCode, stdout } = await tutti('why a -o json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'Waiting', waitsFor: 'members', gang: { existing: 2 } });
+    const status = await tutti('status');
+    expect(status.stderr).toBe(
+      'podgroups.scheduling.x-k8s.io: the API server does not serve PodGroups of scheduling.x-k8s.io: apply crds/, or install the chart\n',
+    );
+  });
+
+  it('is a group that has finished', async () => {
+    const ended = ['c-0', 'c-1'].map((name) =>
+      build.pod({ name, group: 'c', cpu: 1, schedulerName: 'tutti', nodeName: 'n1', phase: 'Succeeded' }),
+    );
+    const group = build.podGroup({ name: 'c', minMember: 2 });
+    for (const place of ['', '/namespaces/default']) {
+      api.lists.set(`/api/v1${place}/pods`, ended);
+      api.lists.set(`/apis/scheduling.x-k8s.io/v1alpha1${place}/podgroups`, [group]);
+    }
+    for (const source of ['api', 'conditions']) {
+      const { exitCode, stdout } = await tutti(`why c --source ${source} -o json`);
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout), source).toMatchObject({ state: 'Finished', whatHelps: [] });
+    }
+  });
+
+  it('is a pod that another scheduler decides about, or that is gone', async () => {
+    const other = build.pod({ name: 'other', cpu: 1, schedulerName: 'someone' });
+    for (const place of ['', '/namespaces/default']) api.lists.set(`/api/v1${place}/pods`, [other]);
+    const { exitCode, stderr } = await tutti('why pod/other');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'scheduler: another scheduler decides: spec.schedulerName is someone, not tutti\n',
+    ]);
+    expect((await tutti('why pod/a-0')).stderr).toBe(
+      'tutti: there is no pod named a-0 in the namespace default; choose another one with --namespace\n',
+    );
+  });
+});
+
 describe('KP11: exit codes', () => {
   it.each([
     ['status', 0],
