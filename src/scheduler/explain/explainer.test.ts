@@ -182,10 +182,10 @@ describe('an explanation of a running scheduler', () => {
   it('is rejected if a part of it throws. Attempts go on, and so do changes that arrived meanwhile', async () => {
     const { c } = await withPlugin();
     const { core, cluster } = c.harness;
-    const { openPod } = cluster;
+    const openPod = cluster.openPod.bind(cluster);
     vi.spyOn(cluster, 'openPod').mockImplementation((uid) => {
       if (uid.startsWith('red-')) throw new Error('not readable');
-      return openPod.call(cluster, uid);
+      return openPod(uid);
     });
     let failure: unknown;
     const explanation = core.explain({ namespace: 'default', name: 'red' }).catch((error: unknown) => (failure = error));

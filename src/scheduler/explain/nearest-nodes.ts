@@ -6,6 +6,7 @@ import type { RejectionCode } from '../../api/rejection-code.ts';
 import { amountOf } from '../../api/resource-list.ts';
 import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
+import { mustRespect } from '../../cluster/reservation.ts';
 import type { Status } from '../../framework/status.ts';
 import type { NodeLook } from './node-looks.ts';
 import { decidingKey, rejectionDetails } from './rejection-details.ts';
@@ -88,7 +89,10 @@ function missingShare(node: NodeInfo, pod: Pod): number {
   return share;
 }
 
-/** Returns the groups and pods that use most of what is missing on the node: of the resource of which the largest share is missing. */
+/**
+ * Returns the groups and pods that use most of what is missing on the node: of the resource of which the largest share is missing. If nothing is,
+ * those for which its capacity is reserved.
+ */
 function holdersOf(
   node: NodeInfo,
   missing: readonly { readonly id: ResourceId; readonly amount: number }[],
@@ -97,7 +101,7 @@ function holdersOf(
   const shareOf = ({ id, amount }: { readonly id: ResourceId; readonly amount: number }): number =>
     amount / amountOf(pod.template.requests, id);
   const scarcest = [...missing].sort((a, b) => shareOf(b) - shareOf(a))[0];
-  if (scarcest === undefined) return [];
+  if (scarcest === undefined) return reservedFor(node, pod);
   /** key of a group, or of a pod without one -> who, and how much it uses */
   const used = new Map<string, { readonly subject: Subject; amount: number }>();
   for (const other of node.pods.values()) {
@@ -112,4 +116,17 @@ function holdersOf(
     .sort(([a, { amount: one }], [b, { amount: other }]) => other - one || (a < b ? -1 : 1))
     .slice(0, maxHolders)
     .map(([, { subject }]) => subject);
+}
+
+function reservedFor(node: NodeInfo, pod: Pod): readonly Subject[] {
+  /** key of a group, or of a pod without one -> who */
+  const owners = new Map<string, Subject>();
+  for (const reservation of node.reservations.values()) {
+    const { owner } = reservation;
+    if (mustRespect(pod, reservation)) owners.set(owner.podGroupKey ?? `pod ${owner.key}`, subjectOfPod(owner));
+  }
+  return [...owners]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, maxHolders)
+    .map(([, subject]) => subject);
 }
