@@ -62,7 +62,7 @@ describe('/debug/explain', () => {
     expect(others[0]).toEqual({
       status: 429,
       headers: { 'retry-after': '1' },
-      text: 'another explanation is being made; try again\n',
+      text: 'another explanation or snapshot is being made; try again\n',
     });
     expect((await ask(route, 'namespace=default&name=red')).status).toBe(200);
   });
