@@ -252,6 +252,12 @@ export class Cluster {
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
+  /** Returns the uid of each assumed pod with the name of its node. */
+  *assumptions(): Iterable<readonly [uid: string, nodeName: string]> {
+    this.hidePlan();
+    for (const [uid, { node }] of this.#assumed) yield [uid, node.name];
+  }
+
   isAssumed(uid: string): boolean {
     if (this.#mustHidePlan) this.#hidePlanOn(this.#assumed.get(uid)?.node);
     return this.#assumed.has(uid);

@@ -267,7 +267,6 @@ export class SchedulerCore {
       ...{ cluster, clock, dryRuns, profiles, queue },
       seed: planner.seed,
       verdictOf: (uid) => verdicts.of(uid),
-      usableNodes: (members) => attempts.cycle.usableNodes(members),
       needsMemory: (schedulingEntity) => attempts.needsMemory(schedulingEntity),
     });
   }

@@ -22,6 +22,7 @@ import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
 import { schedulerNames } from './world/start-scheduler.ts';
+import type { StartedScheduler } from './world/start-scheduler.ts';
 import { startMs } from './world/process.ts';
 import { World } from './world/world.ts';
 import { addCounts } from './batch.ts';
@@ -66,12 +67,18 @@ export interface RunOptions {
   readonly trace?: (line: string) => void;
   /** Ends the run once the cluster has settled, without checking that it stays quiet. Default: false. */
   readonly endsAtRest?: boolean;
+  /** Looks at the schedulers while they run. It may only read. */
+  readonly watch?: {
+    readonly started: StartedScheduler;
+    /** Something was committed to the API server. */
+    readonly committed: () => void;
+  };
 }
 
 /** Runs a scenario to its end, or to the first violation. Deterministic. */
 export async function runScenario(
   scenario: Scenario,
-  { trace, endsAtRest = false }: RunOptions = {},
+  { trace, endsAtRest = false, watch }: RunOptions = {},
 ): Promise<Outcome> {
   const violations: Violation[] = [];
   const excused: Record<string, number> = {};
@@ -80,6 +87,7 @@ export async function runScenario(
   const world = new World({
     scenario,
     trace,
+    started: watch?.started,
     observer: {
       sent: (call) => {
         starts.sent(call);
@@ -118,6 +126,7 @@ export async function runScenario(
           : undefined;
     if (name !== undefined) noteStart(record, name, started);
     for (const checker of checkers) checker.committed?.(committed);
+    watch?.committed();
   });
   const { reservations } = scenario.scheduler;
   const obstacles = {

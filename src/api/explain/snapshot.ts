@@ -159,7 +159,7 @@ export interface Snapshot {
   readonly templates: readonly SnapshotTemplate[];
   readonly pods: readonly SnapshotPod[];
   readonly podGroups: readonly SnapshotGroup[];
-  /** Of groups that have started, or start anew. */
+  /** Of groups that have started, or start over. */
   readonly groupLives: readonly SnapshotGroupLife[];
   /** Objects of other kinds that plugins read. */
   readonly objects: readonly ListedObject[];

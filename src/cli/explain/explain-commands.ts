@@ -84,6 +84,7 @@ function whyCommand(): Command {
         .choices(['auto', 'scheduler', 'api', 'conditions'])
         .default('auto'),
     )
+    .addOption(snapshotOption())
     .addOption(textJsonOrYamlOption())
     .addOption(colorOption());
   withConnectionFlags(withLeaderFlags(withSchedulerLookupFlags(command)));
@@ -117,6 +118,7 @@ function planCommand(): Command {
       '--if-version <version>',
       'Plan only if the cluster still has the version that an earlier plan has printed.',
     )
+    .addOption(snapshotOption())
     .addOption(textJsonOrYamlOption())
     .addOption(colorOption());
   withConnectionFlags(withSchedulerLookupFlags(command));
@@ -133,7 +135,8 @@ function drainCheckCommand(): Command {
       '<node...>',
       'The nodes that are to be drained together',
       (text, previous: readonly string[] | undefined) => [...(previous ?? []), objectName(text)],
-    );
+    )
+    .addOption(snapshotOption());
   withConnectionFlags(withPrintFlags(withSchedulerLookupFlags(command)));
   return command.addHelpText(
     'after',
@@ -156,7 +159,8 @@ function queueCommand(): Command {
       )
         .choices(['auto', 'scheduler', 'api'])
         .default('auto'),
-    );
+    )
+    .addOption(snapshotOption());
   return withConnectionFlags(withPrintFlags(withLeaderFlags(withSchedulerLookupFlags(command))));
 }
 

@@ -34,10 +34,10 @@ export interface ClusterState {
   readonly basis: Basis;
   /** Kinds that could not be listed, and objects that are malformed and were left out. */
   readonly errors: readonly PartError[];
-  /** Why only the pods and groups of some namespaces are in the core. Absent: it has everything. */
-  readonly hidden?: HiddenClusterError;
   /** The one that the core was built from. */
   readonly configuration: SchedulerConfiguration;
+  /** Why only the pods and groups of some namespaces are in the core. Absent: it has everything. */
+  readonly hidden?: HiddenClusterError;
 }
 
 /** How often the lists are started again when the server has dropped the version of a list before its last page. */

@@ -64,7 +64,8 @@ function compareVerdicts(
   ]);
   if (differences.length === 0) return { verdict: 'same', differences };
   // The check whether it could ever fit has limits over time, so the scheduler may have skipped it.
-  const isSkipped = recorded.waitsFor === 'unknown' && replayed.waitsFor !== 'unknown' && replayed.reason === recorded.reason;
+  const isSkipped =
+    recorded.waitsFor === 'unknown' && replayed.waitsFor !== 'unknown' && replayed.reason === recorded.reason;
   if (isSkipped && replayed.message.startsWith(recorded.message)) return { verdict: 'workLimit', differences: [] };
   return { verdict: 'differs', differences };
 }
@@ -99,7 +100,10 @@ function verdictOf(key: string, core: SchedulerCore): Readonly<Record<'reason' |
 }
 
 /** Returns the verdict that an attempt gives now. */
-export function replayedVerdict({ key }: SnapshotEntity, { core, clock }: OpenSnapshot): NonNullable<SnapshotEntity['verdict']> {
+export function replayedVerdict(
+  { key }: SnapshotEntity,
+  { core, clock }: OpenSnapshot,
+): NonNullable<SnapshotEntity['verdict']> {
   clock.rest();
   const { reason, message, waitsFor } = verdictOf(key, core) as NonNullable<SnapshotEntity['verdict']>;
   return { reason, message, waitsFor };

@@ -200,7 +200,7 @@ export class Attempts {
   needsMemory(schedulingEntity: SchedulingEntity): boolean {
     const { preemptions } = this;
     const { rejections } = this.#recovery;
-    if (this.#extenders !== undefined || this.turns?.hasAny === true || !rejections.isEmpty) return true;
+    if (this.#extenders !== undefined || this.turns !== undefined || !rejections.isEmpty) return true;
     if (preemptions.inFlight > 0 || preemptions.awaitedBy(entityKeyOf(schedulingEntity)) !== undefined) return true;
     return schedulingEntity.kind === 'gang' && this.#recovery.noteOf(schedulingEntity.gang) !== undefined;
   }

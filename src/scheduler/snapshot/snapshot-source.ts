@@ -12,7 +12,9 @@ export interface SnapshotSource {
   readonly takenAt: number;
   readonly seed: number;
   readonly nodes: readonly Node[];
-  readonly pods: readonly { readonly pod: Pod; readonly assumedOn: string | undefined }[];
+  readonly pods: readonly Pod[];
+  /** uid of an assumed pod -> name of its node */
+  readonly assumptions: ReadonlyMap<string, string>;
   readonly groups: readonly GangSpec[];
   readonly groupLives: readonly SnapshotGroupLife[];
   readonly objects: readonly ListedObject[];

@@ -11,9 +11,21 @@ const rowsPerPiece = 200;
 
 /** Writes the snapshot as JSON, in pieces that are short to make. */
 export function* snapshotText(source: SnapshotSource, header: SnapshotHeader): Generator<string, void, undefined> {
-  const { encoder, takenAt, seed, nodes, pods, groups, groupLives, objects, reservations, entities } = source;
-  const known = new Set(pods.map(({ pod }) => pod.uid));
-  const start: Omit<Snapshot, 'nodes' | 'templates' | 'pods' | 'podGroups' | 'groupLives' | 'objects' | 'reservationPlans' | 'reservations' | 'queue'> = {
+  const { encoder, takenAt, seed, nodes, pods, assumptions, groups, groupLives, objects, reservations, entities } =
+    source;
+  const known = new Set(pods.map(({ uid }) => uid));
+  const start: Omit<
+    Snapshot,
+    | 'nodes'
+    | 'templates'
+    | 'pods'
+    | 'podGroups'
+    | 'groupLives'
+    | 'objects'
+    | 'reservationPlans'
+    | 'reservations'
+    | 'queue'
+  > = {
     apiVersion: explainApiVersion,
     kind: 'Snapshot',
     format: snapshotFormat,
@@ -24,7 +36,7 @@ export function* snapshotText(source: SnapshotSource, header: SnapshotHeader): G
   };
   yield JSON.stringify(start).slice(0, -1);
   yield* list('nodes', nodes, (node) => encoder.node(node));
-  yield* list('pods', pods, ({ pod, assumedOn }) => encoder.pod(pod, assumedOn));
+  yield* list('pods', pods, (pod) => encoder.pod(pod, assumptions.get(pod.uid)));
   yield* list('podGroups', groups, (group) => encoder.group(group));
   yield* list('groupLives', groupLives, (life) => life);
   yield* list('objects', objects, (object) => encoder.object(object));

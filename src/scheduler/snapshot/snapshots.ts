@@ -16,7 +16,6 @@ import type { Parts } from '../explain/explainer.ts';
 import { shownVerdict } from '../explain/entity-summary.ts';
 import { podSubject, subjectOfGroup } from '../explain/subjects.ts';
 import { notReadyMessage } from '../verdicts/not-ready-verdicts.ts';
-import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { Profiles } from '../profiles.ts';
@@ -33,13 +32,12 @@ export interface SnapshotsOptions {
   readonly seed: number;
   /** Returns the verdict of this process; undefined: it has given none. */
   readonly verdictOf: (uid: string) => Verdict | undefined;
-  readonly usableNodes: (members: readonly Pod[]) => NodeSubsetOf | undefined;
   /** Returns whether an attempt of these members depends on what a snapshot does not hold. */
   readonly needsMemory: (entity: SchedulingEntity) => boolean;
 }
 
 /** Node checks for the plans of one snapshot, about a fifth of a second. Attempts wait meanwhile. */
-const maxWork = 400_000;
+const maxWork = 1_000_000;
 
 class WorkUsedUpError extends Error {
   override readonly name = 'WorkUsedUpError';
@@ -74,17 +72,19 @@ export class Snapshots {
     // The cluster cache does not change until the part ends. Its objects never do, so they can be encoded later.
     const lists = {
       nodes: cluster.nodes.map(({ node }) => node),
-      pods: Array.from(cluster.pods(), (pod) => ({
-        pod,
-        assumedOn: cluster.isAssumed(pod.uid) ? cluster.nodeOf(pod)?.name : undefined,
-      })),
+      pods: [...cluster.pods()],
+      assumptions: new Map(cluster.assumptions()),
       groups: Array.from(cluster.gangs(), ({ spec }) => spec).filter((spec) => spec !== undefined),
-      groupLives: Array.from(cluster.gangs(), ({ key, life: { started, hasEnded } }) => ({ key, started, hasEnded })).filter(
-        ({ started, hasEnded }) => started || hasEnded,
-      ),
+      groupLives: Array.from(cluster.gangs(), ({ key, life: { started, hasEnded } }) => ({
+        key,
+        started,
+        hasEnded,
+      })).filter(({ started, hasEnded }) => started || hasEnded),
       objects: [...cluster.listed.all()],
       reservations: [...cluster.reservations()],
     };
+    // The copies have taken their share of a turn.
+    if (budget.isLimited) yield;
     let left = work;
     const spend = (steps: number): void => {
       left -= steps;
@@ -104,19 +104,20 @@ export class Snapshots {
     };
   }
 
-  /** Plans the entity as the next attempt would. Returns undefined if nothing of it is to be placed, or the work is used up. */
+  /**
+   * Plans the entity on the state of the cluster alone: nodes on which bindings have failed, or that have not admitted similar pods, may take it. Returns undefined if nothing of it is to be placed, or the work is used up.
+   */
   *#plan(
     schedulingEntity: SchedulingEntity,
     budget: WorkBudget,
     spend: (steps: number) => void,
   ): Yielding<SnapshotPlan | undefined> {
-    const { cluster, dryRuns, profiles, usableNodes } = this.#options;
+    const { cluster, dryRuns, profiles } = this.#options;
     const { members, needed } = demandOf(cluster, schedulingEntity);
     if (needed === 0 || members.length === 0) return undefined;
     const profile = profiles.of(schedulingEntity);
     try {
-      const nodeSubsetOf = usableNodes(members);
-      const dryRun = yield* dryRuns.steps(profile, schedulingEntity, { nodeSubsetOf }, budget, spend);
+      const dryRun = yield* dryRuns.steps(profile, schedulingEntity, {}, budget, spend);
       const assignments: readonly Assignment[] = dryRun.plan.map(({ pod, nodeName }) => ({
         member: pod.name,
         node: nodeName,
@@ -189,5 +190,7 @@ function subjectOf(schedulingEntity: SchedulingEntity): Subject {
 
 /** Returns the namespace and the name of an entity, for messages. */
 export function nameOfEntity({ subject }: Pick<SnapshotEntity, 'subject'>): string {
-  return subject.kind === 'Pod' ? `pod ${subject.namespace}/${subject.name}` : `group ${subject.namespace}/${subject.name}`;
+  return subject.kind === 'Pod'
+    ? `pod ${subject.namespace}/${subject.name}`
+    : `group ${subject.namespace}/${subject.name}`;
 }

@@ -77,6 +77,9 @@ export function standForLease(
   return elector;
 }
 
+/** Gets a scheduler that starts, with its profiles. */
+export type StartedScheduler = (scheduler: Scheduler, profiles: readonly ProfileConfiguration[]) => void;
+
 export interface RunningScheduler {
   /** Returns the number of attempts it has made, from its metrics. */
   attempts(): Promise<number>;
@@ -93,6 +96,7 @@ export function startScheduler(
     readonly transport: Transport;
     readonly logger: Logger;
     readonly lost: () => void;
+    readonly started?: StartedScheduler | undefined;
   },
 ): RunningScheduler {
   const { clock, random, name: identity } = process;
@@ -101,6 +105,7 @@ export function startScheduler(
   const { client } = connection;
   const { podBackoff } = defaultConfiguration();
   const registry = createMetricRegistry({ processMetrics: false });
+  const profiles = [profileOf(schedulerName, plan), profileOf(packingName, plan, packs)];
   const scheduler = new Scheduler({
     client,
     ports: {
@@ -115,7 +120,7 @@ export function startScheduler(
     random,
     logger,
     registry,
-    profiles: [profileOf(schedulerName, plan), profileOf(packingName, plan, packs)],
+    profiles,
     backoff: podBackoff,
     plugins: new Map([
       ...pluginRegistry,
@@ -127,6 +132,7 @@ export function startScheduler(
     defer: (callback) => process.defer(callback, plan.workAtATime === undefined ? 0 : random() * maxYieldMs),
     ...(plan.workAtATime !== undefined && { workAtATime: plan.workAtATime }),
   });
+  options.started?.(scheduler, profiles);
   const elector = standForLease(connection, process, { lease: 'tutti', logger, lost: options.lost });
   const candidacy = elector && {
     tried: () => elector.tried(),

@@ -31,7 +31,7 @@ import type { Role } from './process.ts';
 import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
 import { foreignName, schedulerName, startScheduler } from './start-scheduler.ts';
-import type { RunningScheduler } from './start-scheduler.ts';
+import type { RunningScheduler, StartedScheduler } from './start-scheduler.ts';
 import { Tenant } from './tenant.ts';
 import { Timeline } from './timeline.ts';
 import { Workloads } from './workloads.ts';
@@ -41,6 +41,8 @@ export interface WorldOptions {
   readonly observer: CallObserver;
   /** Gets a line for each event, to inspect one run. */
   readonly trace?: ((line: string) => void) | undefined;
+  /** Gets each scheduler that starts. */
+  readonly started?: StartedScheduler | undefined;
 }
 
 /** Default time for a process that crashed or lost its Lease to restart. */
@@ -215,7 +217,7 @@ export class World {
     });
     if (role === 'scheduler') {
       const { scheduler: plan, extender } = scenario;
-      this.#schedulers.push(startScheduler(process, { plan, extender, transport, logger, lost }));
+      this.#schedulers.push(startScheduler(process, { plan, extender, transport, logger, lost, started: this.#options.started }));
     } else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
   }
 

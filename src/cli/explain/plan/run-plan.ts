@@ -2,6 +2,8 @@ import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { PlanResult } from '../../../api/explain/lists.ts';
 import { UserError } from '../../../base/user-error.ts';
 import { safeLines } from '../../../base/safe-text.ts';
+import type { ClusterState } from '../../../compose/cluster-state/load-cluster-state.ts';
+import { openSnapshot } from '../../../compose/snapshot/open-snapshot.ts';
 import { loadClusterState } from '../../../compose/cluster-state/load-cluster-state.ts';
 import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -13,6 +15,9 @@ import type { ColorMode } from '../../output/color.ts';
 import { printNote } from '../../output/print.ts';
 import { serialize } from '../../output/serialize.ts';
 import { withUnknowns } from '../complete-explanation.ts';
+import { loadSnapshot } from '../snapshot/load-snapshot.ts';
+import { noApiServer } from '../snapshot/no-api-server.ts';
+import type { SnapshotFlag } from '../snapshot/snapshot-flag.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
 import { addToCluster } from './add-to-cluster.ts';
@@ -24,7 +29,7 @@ import type { PlannedObject } from './planned-object.ts';
 import { printPlan } from './print-plan.ts';
 
 /** The flags of `tutti plan`. */
-export interface PlanFlags extends ConnectionFlags, SchedulerLookupFlags {
+export interface PlanFlags extends ConnectionFlags, SchedulerLookupFlags, SnapshotFlag {
   readonly file: readonly string[];
   /** Absent: the namespace of the context. */
   readonly namespace?: string;
@@ -50,6 +55,10 @@ class UnplannableError extends UserError {
 export async function runPlan(flags: PlanFlags, context: CommandContext): Promise<number> {
   try {
     const manifests = await manifestsOf(flags, context);
+    if (flags.snapshot !== undefined) {
+      const { objects } = plannedObjects(manifests, flags.namespace ?? 'default');
+      return await plan(objects, { client: noApiServer }, flags, context);
+    }
     return await withCluster(flags, context, async (cluster) => {
       const { objects, problems } = plannedObjects(manifests, cluster.namespace!);
       if (problems.length > 0) throw new UnplannableError(problems);
@@ -77,17 +86,21 @@ async function manifestsOf({ file }: PlanFlags, { readInput }: CommandContext): 
 
 async function plan(
   planned: readonly PlannedObject[],
-  { client }: OpenCluster,
+  { client }: Pick<OpenCluster, 'client'> | { readonly client: typeof noApiServer },
   flags: PlanFlags,
   context: CommandContext,
 ): Promise<number> {
   const { clock, random, interruption } = context;
   const { signal } = interruption;
-  const { schedulerName: schedulerNames, schedulerNamespace, ifVersion, local: isLocal = false } = flags;
+  const { schedulerName: schedulerNames, schedulerNamespace, ifVersion, snapshot } = flags;
+  const isLocal = flags.local === true || snapshot !== undefined;
   const { objects, admission, rejected, notes } = await admitObjects(planned, { client, signal, isLocal });
   const lookup = { namespace: schedulerNamespace, schedulerNames };
   const orNamespaces = planned.map(({ namespace }) => namespace);
-  const state = await loadClusterState({ client, clock, random, signal, orNamespaces, ...lookup });
+  const state: ClusterState =
+    snapshot === undefined
+      ? await loadClusterState({ client, clock, random, signal, orNamespaces, ...lookup })
+      : openSnapshot(await loadSnapshot(snapshot), clock);
   const { core, errors: unlisted, hidden } = state;
   try {
     if (ifVersion !== undefined && ifVersion !== state.basis.version) {

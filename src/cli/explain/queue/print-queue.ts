@@ -20,7 +20,7 @@ export function printQueue(
   context: Pick<CommandContext, 'stdout' | 'environment' | 'clock'>,
 ): void {
   const now = context.clock.now();
-  const isOfScheduler = list.basis.source === 'scheduler';
+  const isOfScheduler = list.basis.source === 'scheduler' || list.basis.source === 'snapshot';
   const columns: readonly TableColumn<QueueItem>[] = [
     { header: 'POS', text: ({ position }) => String(position ?? '') },
     {

@@ -1,6 +1,7 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { QueueList } from '../../../api/explain/lists.ts';
 import { UserError } from '../../../base/user-error.ts';
+import { openSnapshot } from '../../../compose/snapshot/open-snapshot.ts';
 import type { ConnectionFlags, PrintFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -9,14 +10,17 @@ import { openClusterSource } from '../cluster-source.ts';
 import { askLeader } from '../leader/ask-leader.ts';
 import type { LeaderFlags } from '../leader/leader-flags.ts';
 import type { LeaderState } from '../leader/leader-state.ts';
+import { loadSnapshot } from '../snapshot/load-snapshot.ts';
+import type { SnapshotFlag } from '../snapshot/snapshot-flag.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
 import { printQueue } from './print-queue.ts';
 import { queueOfCore } from './queue-of-core.ts';
 import { queueOfLeader } from './queue-of-leader.ts';
+import { queueOfSnapshot } from './queue-of-snapshot.ts';
 
 /** The flags of `tutti queue`. */
-export interface QueueFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags, PrintFlags {
+export interface QueueFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags, PrintFlags, SnapshotFlag {
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly source: 'auto' | 'scheduler' | 'api';
@@ -33,13 +37,20 @@ export class HiddenQueueError extends UserError {
 
 /** Prints the entities that wait, in the order in which they are tried. Resolves to 0. */
 export async function runQueue(flags: QueueFlags, context: CommandContext): Promise<number> {
-  const { namespace } = flags;
-  return withCluster(flags, context, async (cluster) => {
-    const { items, ...list } = await queueList(cluster, flags, context);
-    const chosen = items.filter(({ subject }) => namespace === undefined || subject.namespace === namespace);
-    printQueue({ ...list, items: chosen }, flags, context);
-    return exitCodes.ok;
-  });
+  const { namespace, snapshot } = flags;
+  const { items, ...list } =
+    snapshot === undefined
+      ? await withCluster(flags, context, (cluster) => queueList(cluster, flags, context))
+      : await listOfSnapshot(snapshot, context);
+  const chosen = items.filter(({ subject }) => namespace === undefined || subject.namespace === namespace);
+  printQueue({ ...list, items: chosen }, flags, context);
+  return exitCodes.ok;
+}
+
+async function listOfSnapshot(path: string, { clock }: CommandContext): Promise<QueueList> {
+  const { core, basis, snapshot } = openSnapshot(await loadSnapshot(path), clock);
+  await core.stop();
+  return { apiVersion: explainApiVersion, kind: 'QueueList', basis, items: queueOfSnapshot(snapshot) };
 }
 
 /** Asks the scheduler if the flags allow it, else lists the cluster. */

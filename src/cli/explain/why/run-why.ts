@@ -2,6 +2,8 @@ import { explainApiVersion } from '../../../api/explain/basis.ts';
 import type { Explanation } from '../../../api/explain/explanation.ts';
 import type { SubjectName } from '../../../scheduler/explain/find-subject.ts';
 import { UserError } from '../../../base/user-error.ts';
+import type { ClusterState } from '../../../compose/cluster-state/load-cluster-state.ts';
+import { openSnapshot } from '../../../compose/snapshot/open-snapshot.ts';
 import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -15,6 +17,8 @@ import { askLeader } from '../leader/ask-leader.ts';
 import type { LeaderFlags } from '../leader/leader-flags.ts';
 import type { LeaderState } from '../leader/leader-state.ts';
 import { UnknownAnswerError } from '../leader/unknown-answer-error.ts';
+import { loadSnapshot } from '../snapshot/load-snapshot.ts';
+import type { SnapshotFlag } from '../snapshot/snapshot-flag.ts';
 import { loadStatus } from '../status/load-status.ts';
 import type { SubjectArgument } from '../subject-argument.ts';
 import { withCluster } from '../with-cluster.ts';
@@ -22,7 +26,7 @@ import type { OpenCluster } from '../with-cluster.ts';
 import { printExplanation } from './print-explanation.ts';
 
 /** The flags of `tutti why`. */
-export interface WhyFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags {
+export interface WhyFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags, SnapshotFlag {
   /** Absent: the namespace of the context. */
   readonly namespace?: string;
   readonly source: 'auto' | 'scheduler' | 'api' | 'conditions';
@@ -42,15 +46,31 @@ export class UnknownSubjectError extends UserError {
 
 /** Explains why a pod group or a pod waits. Resolves to 0. */
 export async function runWhy(argument: SubjectArgument, flags: WhyFlags, context: CommandContext): Promise<number> {
+  const { snapshot } = flags;
+  if (snapshot !== undefined) {
+    const namespace = flags.namespace ?? 'default';
+    const state = openSnapshot(await loadSnapshot(snapshot), context.clock);
+    return print(await explainState(argument, namespace, state), argument, namespace, flags, context);
+  }
   return withCluster(flags, context, async (cluster) => {
     const namespace = cluster.namespace!;
     const asked = await askLeader((leader) => askWhy(leader, argument, namespace), cluster, flags, context);
     const explanation = asked ?? (await explainFromApi(argument, namespace, cluster, flags, context));
-    if (explanation === undefined) throw new UnknownSubjectError(argument, namespace);
-    if (flags.output === 'text') printExplanation(explanation, flags, context);
-    else context.stdout.write(serialize(explanation, flags.output));
-    return exitCodes.ok;
+    return print(explanation, argument, namespace, flags, context);
   });
+}
+
+function print(
+  explanation: Explanation | undefined,
+  argument: SubjectArgument,
+  namespace: string,
+  flags: WhyFlags,
+  context: CommandContext,
+): number {
+  if (explanation === undefined) throw new UnknownSubjectError(argument, namespace);
+  if (flags.output === 'text') printExplanation(explanation, flags, context);
+  else context.stdout.write(serialize(explanation, flags.output));
+  return exitCodes.ok;
 }
 
 async function askWhy(
@@ -95,7 +115,14 @@ async function explain(
   context: CommandContext,
 ): Promise<Explanation | undefined> {
   if (found.kind === 'conditions') return explainByConditions(argument, cluster, context);
-  const { core, basis, errors } = found;
+  return explainState(argument, namespace, found);
+}
+
+async function explainState(
+  argument: SubjectArgument,
+  namespace: string,
+  { core, basis, errors }: ClusterState,
+): Promise<Explanation | undefined> {
   try {
     core.begin();
     const name: SubjectName = { ...argument, namespace };
