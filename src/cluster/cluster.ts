@@ -12,7 +12,7 @@ import { ClusterContents } from './cluster-contents.ts';
 import { ClusterGangs } from './cluster-gangs.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang } from './gang.ts';
-import { isSameSpec } from './gang-spec.ts';
+import { bindsAlike } from './gang-spec.ts';
 import type { GangSpec } from './gang-spec.ts';
 import { GenerationCounter } from './generation-counter.ts';
 import type { ImageStates } from './image-states.ts';
@@ -150,7 +150,7 @@ export class Cluster {
   }
 
   /**
-   * Counts the changes that may decide where other entities fit: of nodes, pods on them, groups, reservations and the other listed objects. Changes that a transaction reverts, and those of pods that wait, do not count.
+   * Counts the changes that may decide where other entities fit: of nodes, pods on them, groups with such pods, reservations and the other listed objects. Changes that a transaction reverts, and those of pods that wait, do not count.
    */
   get changes(): number {
     return this.#changes + this.nodesRevision + this.listed.changes;
@@ -392,13 +392,15 @@ export class Cluster {
 
   /** Returns the keys of the other groups that this concerns. */
   setGang(spec: GangSpec): readonly string[] {
-    if (!isSameSpec(this.#gangs.get(spec.key)?.spec, spec)) this.#changes++;
+    const known = this.#gangs.get(spec.key);
+    if (known !== undefined && isPlaced(known) && !bindsAlike(known.spec, spec)) this.#changes++;
     return this.#gangs.set(spec);
   }
 
   /** Returns the keys of the other groups that this concerns. */
   removeGang(key: string): readonly string[] {
-    this.#changes++;
+    const known = this.#gangs.get(key);
+    if (known !== undefined && isPlaced(known)) this.#changes++;
     return this.#gangs.remove(key);
   }
 
@@ -562,6 +564,11 @@ export class Cluster {
     this.#nodes.touch(info);
     this.#nodes.dropIfUnused(info);
   }
+}
+
+/** Returns whether members of the group are on nodes. */
+function isPlaced(gang: Gang): boolean {
+  return gang.count('bound') + gang.count('planned') + gang.count('stranded') > 0;
 }
 
 /** Returns whether the pod is, was, or is about to be on a node, and differs from what was known of it. */

@@ -1,5 +1,4 @@
 import type { GroupSource } from '../api/group-key.ts';
-import { sameResources } from '../api/resource-list.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import type { Expected } from './misfits.ts';
 
@@ -38,11 +37,7 @@ export interface GangSpec extends Expected {
   readonly evictedWhole?: true;
 }
 
-/** Returns whether both say the same about the group. */
-export function isSameSpec(a: GangSpec | undefined, b: GangSpec): boolean {
-  if (a === undefined) return false;
-  const { minResources, ...rest } = a;
-  const { minResources: others, ...other } = b;
-  const keys = new Set([...Object.keys(rest), ...Object.keys(other)]) as ReadonlySet<keyof typeof rest>;
-  return sameResources(minResources, others) && [...keys].every((key) => rest[key] === other[key]);
+/** Returns whether both groups bind, and lose, their members alike, as far as other pods and groups notice. */
+export function bindsAlike(a: GangSpec | undefined, b: GangSpec): boolean {
+  return a?.uid === b.uid && a.minMember === b.minMember && a.evictedWhole === b.evictedWhole;
 }

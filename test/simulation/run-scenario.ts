@@ -22,7 +22,7 @@ import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
 import { schedulerNames } from './world/start-scheduler.ts';
-import type { StartedScheduler } from './world/start-scheduler.ts';
+import type { LoggedLine, StartedScheduler } from './world/start-scheduler.ts';
 import { startMs } from './world/process.ts';
 import { World } from './world/world.ts';
 import { addCounts } from './batch.ts';
@@ -70,6 +70,8 @@ export interface RunOptions {
   /** Looks at the schedulers while they run. It may only read. */
   readonly watch?: {
     readonly started: StartedScheduler;
+    /** Gets the log lines of the schedulers. */
+    readonly logged?: LoggedLine;
     /** Something was committed to the API server. */
     readonly committed: () => void;
   };
@@ -88,6 +90,7 @@ export async function runScenario(
     scenario,
     trace,
     started: watch?.started,
+    logged: watch?.logged,
     observer: {
       sent: (call) => {
         starts.sent(call);

@@ -1,7 +1,9 @@
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import type { Snapshot } from '../../src/api/explain/snapshot.ts';
+import { parseGroupKey } from '../../src/api/group-key.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { safeMessage } from '../../src/base/safe-text.ts';
 import { openSnapshot } from '../../src/compose/snapshot/open-snapshot.ts';
 import { replaySnapshot } from '../../src/compose/snapshot/replay-snapshot.ts';
 import { snapshotConfigurationOf } from '../../src/compose/snapshot/snapshot-configuration.ts';
@@ -70,8 +72,67 @@ it(
         }
       }
     }
-    console.log(count, results);
     expect(results.get('plan same')).toBeGreaterThan(moments);
     expect(results.get('verdict same')).toBeGreaterThan(moments / 4);
   },
 );
+
+/** What the scheduler has written about an entity. */
+interface Written {
+  readonly reason: string;
+  readonly message: string;
+  readonly waitsFor: string;
+}
+
+/** Log messages with which the scheduler reports a verdict. */
+const reports: readonly string[] = [
+  ...['unschedulable', 'still unschedulable', 'waiting for its turn', 'still waiting for its turn'],
+];
+
+/** Asks why after each rejection, and compares the answer with what the scheduler has written since. Returns the number of answers. */
+async function explainRejections(seed: number): Promise<number> {
+  let scheduler: Scheduler | undefined;
+  /** entity -> its verdicts, in order */
+  const written = new Map<string, Written[]>();
+  const answers: Promise<boolean>[] = [];
+  const ask = async (key: string, { length }: readonly Written[]): Promise<boolean> => {
+    const { source, namespace, name } = parseGroupKey(key.slice('gang/'.length));
+    const asked = await scheduler!.explain({ kind: 'PodGroup', source, namespace, name }).catch(() => undefined);
+    const { verdict, waitsFor } = asked ?? {};
+    if (verdict === undefined) return false;
+    const candidates = written.get(key)!.slice(length - 1);
+    const found = candidates.find(({ message, reason }) => message === verdict.message && reason === verdict.reason);
+    // It may have become ready, or not ready, or one of several schedulers may have crashed in the meantime.
+    if (found === undefined && verdict.reason === 'WaitingForGang') return false;
+    expect(candidates, `seed ${seed}: ${key}`).toContainEqual(expect.objectContaining(verdict));
+    if (found!.waitsFor !== 'unknown') expect(waitsFor, `seed ${seed}: ${key}`).toBe(found!.waitsFor);
+    return true;
+  };
+  await runScenario(drawScenario(seed), {
+    endsAtRest: true,
+    watch: {
+      started: (each) => {
+        scheduler = each;
+        written.clear();
+      },
+      committed: () => undefined,
+      logged(message, fields) {
+        const { entity, reason, waitsFor, verdict } = fields ?? {};
+        if (!reports.includes(message) || !String(entity).startsWith('gang/')) return;
+        const of = written.get(String(entity)) ?? [];
+        written.set(String(entity), of);
+        of.push({ reason: String(reason), message: safeMessage(String(verdict)), waitsFor: String(waitsFor) });
+        answers.push(ask(String(entity), [...of]));
+      },
+    },
+  });
+  const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 0));
+  const given = await Promise.all(answers.map((each) => Promise.race([each, late])));
+  return given.filter(Boolean).length;
+}
+
+it('why says of each rejected group what the scheduler has written', { timeout: 20 * 60_000 }, async () => {
+  let explained = 0;
+  for (let seed = 1; explained < moments; seed++) explained += await explainRejections(seed);
+  expect(explained).toBeGreaterThanOrEqual(moments);
+});

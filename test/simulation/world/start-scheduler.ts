@@ -80,6 +80,9 @@ export function standForLease(
 /** Gets a scheduler that starts, with its profiles. */
 export type StartedScheduler = (scheduler: Scheduler, profiles: readonly ProfileConfiguration[]) => void;
 
+/** Gets a log line of level debug or info. */
+export type LoggedLine = (message: string, fields: Readonly<Record<string, unknown>> | undefined) => void;
+
 export interface RunningScheduler {
   /** Returns the number of attempts it has made, from its metrics. */
   attempts(): Promise<number>;
@@ -97,10 +100,12 @@ export function startScheduler(
     readonly logger: Logger;
     readonly lost: () => void;
     readonly started?: StartedScheduler | undefined;
+    readonly logged?: LoggedLine | undefined;
   },
 ): RunningScheduler {
   const { clock, random, name: identity } = process;
-  const { plan, extender, transport, logger } = options;
+  const { plan, extender, transport, logged } = options;
+  const logger = logged === undefined ? options.logger : tapped(options.logger, logged);
   const connection = connect(transport, clock, plan);
   const { client } = connection;
   const { podBackoff } = defaultConfiguration();
@@ -157,6 +162,20 @@ export function startScheduler(
         addCounts(counts, { [`turns ${labels.outcome}`]: value });
       for (const { value } of await read('tutti_runtime_overruns_total')) addCounts(counts, { overruns: value });
       return counts;
+    },
+  };
+}
+
+function tapped(logger: Logger, logged: LoggedLine): Logger {
+  return {
+    ...logger,
+    debug(message, fields) {
+      logged(message, fields);
+      logger.debug(message, fields);
+    },
+    info(message, fields) {
+      logged(message, fields);
+      logger.info(message, fields);
     },
   };
 }

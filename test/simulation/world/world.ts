@@ -31,7 +31,7 @@ import type { Role } from './process.ts';
 import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
 import { foreignName, schedulerName, startScheduler } from './start-scheduler.ts';
-import type { RunningScheduler, StartedScheduler } from './start-scheduler.ts';
+import type { LoggedLine, RunningScheduler, StartedScheduler } from './start-scheduler.ts';
 import { Tenant } from './tenant.ts';
 import { Timeline } from './timeline.ts';
 import { Workloads } from './workloads.ts';
@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly trace?: ((line: string) => void) | undefined;
   /** Gets each scheduler that starts. */
   readonly started?: StartedScheduler | undefined;
+  /** Gets the log lines of the schedulers. */
+  readonly logged?: LoggedLine | undefined;
 }
 
 /** Default time for a process that crashed or lost its Lease to restart. */
@@ -217,7 +219,17 @@ export class World {
     });
     if (role === 'scheduler') {
       const { scheduler: plan, extender } = scenario;
-      this.#schedulers.push(startScheduler(process, { plan, extender, transport, logger, lost, started: this.#options.started }));
+      this.#schedulers.push(
+        startScheduler(process, {
+          plan,
+          extender,
+          transport,
+          logger,
+          lost,
+          started: this.#options.started,
+          logged: this.#options.logged,
+        }),
+      );
     } else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
   }
 

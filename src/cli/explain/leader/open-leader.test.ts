@@ -63,6 +63,10 @@ beforeAll(async () => {
   await writeFile(ca, cert);
   scheduler = createServer({ cert, key }, ({ url, headers }, response) => {
     tokens.push(headers.authorization);
+    if (url === '/debug/snapshot') {
+      response.end(Buffer.from([0x1f, 0x8b, 0xff, 0x00]));
+      return;
+    }
     const isFirst = url === '/debug/queue?limit=500&offset=0';
     const entities = [{ ...entity, store: isFirst ? 'gated' : 'unschedulable', priority: isFirst ? 0 : 5 }];
     const isDenied = headers.authorization !== 'Bearer secret';
@@ -109,6 +113,12 @@ describe('the scheduler that leads', () => {
     expect(tokens).toEqual(['Bearer secret', 'Bearer secret']);
     const [, , body] = api!.requests.find(([method]) => method === 'POST')!;
     expect(JSON.parse(body)).toMatchObject({ kind: 'TokenRequest', spec: { expirationSeconds: 600 } });
+  });
+
+  it('sends bytes as they are', async () => {
+    const leader = await open(unverified);
+    expect([...(await leader.download('/debug/snapshot'))]).toEqual([0x1f, 0x8b, 0xff, 0x00]);
+    expect(tokens).toEqual(['Bearer secret']);
   });
 
   it('KP10: is verified with the given authority and the name of its Service', async () => {
