@@ -8,7 +8,15 @@ import { explainApiVersion } from '../src/api/explain/basis.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = join('schemas', explainApiVersion);
-const kinds = ['Explanation', 'StatusList', 'QueueList', 'PlanResult', 'DrainCheck', 'Snapshot', 'SnapshotReplay'] as const;
+const kinds = [
+  'Explanation',
+  'StatusList',
+  'QueueList',
+  'PlanResult',
+  'DrainCheck',
+  'Snapshot',
+  'SnapshotReplay',
+] as const;
 
 const generator = createGenerator({
   path: join(root, 'src/api/explain/*.ts'),

@@ -34,7 +34,14 @@ function closedPorts(): SchedulerPorts {
 }
 
 /** Creates a core that cannot write, for commands that answer from a copy of the cluster. It calls no extenders. Throws ProfileError. */
-export function createReadOnlyCore({ profiles, plugins, backoff, clock, random, ties }: ReadOnlyCoreOptions): SchedulerCore {
+export function createReadOnlyCore({
+  profiles,
+  plugins,
+  backoff,
+  clock,
+  random,
+  ties,
+}: ReadOnlyCoreOptions): SchedulerCore {
   return new SchedulerCore({
     profiles,
     plugins,

@@ -191,7 +191,10 @@ export class SchedulingQueue {
   }
 
   /** Gives an entity the history and the place that it had in another queue. Gates and demand are its own. */
-  restore(key: EntityKey, { sortKey, ...history }: Pick<QueuedEntity, 'sortKey' | 'readySince' | 'since' | 'attempts'>): void {
+  restore(
+    key: EntityKey,
+    { sortKey, ...history }: Pick<QueuedEntity, 'sortKey' | 'readySince' | 'since' | 'attempts'>,
+  ): void {
     const entity = this.#entities.get(key);
     if (entity === undefined) return;
     Object.assign(entity, history);

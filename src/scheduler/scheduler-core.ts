@@ -262,7 +262,10 @@ export class SchedulerCore {
     });
   }
 
-  #createSnapshots({ cluster, clock, dryRuns, planner, profiles, queue, verdicts }: Intake, attempts: Attempts): Snapshots {
+  #createSnapshots(
+    { cluster, clock, dryRuns, planner, profiles, queue, verdicts }: Intake,
+    attempts: Attempts,
+  ): Snapshots {
     return new Snapshots({
       ...{ cluster, clock, dryRuns, profiles, queue },
       seed: planner.seed,

@@ -37,7 +37,10 @@ export function anonymizeSnapshot(original: Snapshot): AnonymizedSnapshot {
     const { plan: isSame, verdict } = items[index]!;
     const plan = plans.get(entity.key);
     const mayCompose = isSame === 'same' && plan !== undefined;
-    if (mayCompose && JSON.stringify([plan.fits, plan.assignments]) !== JSON.stringify([entity.plan!.fits, entity.plan!.assignments]))
+    if (
+      mayCompose &&
+      JSON.stringify([plan.fits, plan.assignments]) !== JSON.stringify([entity.plan!.fits, entity.plan!.assignments])
+    )
       changedPlans++;
     return {
       ...entity,
@@ -49,7 +52,11 @@ export function anonymizeSnapshot(original: Snapshot): AnonymizedSnapshot {
   return { snapshot: { ...withTies, queue }, changedPlans };
 }
 
-function gateOf({ key, gate }: SnapshotEntity, { queue }: SchedulerCore, { differences }: ReplayItem): { readonly gate?: string } {
+function gateOf(
+  { key, gate }: SnapshotEntity,
+  { queue }: SchedulerCore,
+  { differences }: ReplayItem,
+): { readonly gate?: string } {
   const state = queue.get(key)?.state;
   if (gate === undefined || state?.kind !== 'gated' || differences.some(({ field }) => field === 'gate')) return {};
   return { gate: safeMessage(state.status.message) };
@@ -74,7 +81,7 @@ function tiesOf({ core, snapshot }: OpenSnapshot, rename: Rename): SnapshotTies 
       for (const { uid } of pods) texts.set(uid, text);
   }
   const ranks = new Map([...new Set(texts.values())].sort().map((text, rank) => [text, rank]));
-  const salt = (text: string): number => ((hashText(`${snapshot.seed} ${text}`) ^ mask) >>> 0);
+  const salt = (text: string): number => (hashText(`${snapshot.seed} ${text}`) ^ mask) >>> 0;
   return {
     nodes: Object.fromEntries(
       byHash.map(({ name, nameHash }, rank) => [rename('node', name), { hash: (nameHash ^ mask) >>> 0, rank }]),

@@ -10,7 +10,9 @@ import { differs, replaySnapshot } from './replay-snapshot.ts';
 import { snapshotOf } from './testing/snapshot-of.ts';
 
 /** Three nodes, a gang that waits for capacity, one that waits for a member, and a pod whose turn has not come. */
-async function quiet(plugins: ConstructorParameters<typeof Scheduling>[0]['plugins'] = defaultPlugins): Promise<Scheduling> {
+async function quiet(
+  plugins: ConstructorParameters<typeof Scheduling>[0]['plugins'] = defaultPlugins,
+): Promise<Scheduling> {
   const c = new Scheduling({ plugins });
   for (const name of ['n0', 'n1', 'n2']) c.node({ name, cpu: 4, labels: { zone: 'a' } });
   c.pod({ name: 'old', nodeName: 'n0', cpu: 3 });
@@ -74,18 +76,20 @@ describe('a replay of a snapshot', () => {
 
   it('catches a scheduler of which one decision is mutated', async () => {
     // It takes an empty node for a full one.
-    const mutated = (factory: PluginFactory): PluginFactory => (args, handle) => {
-      const plugin = factory(args, handle);
-      return new Proxy(plugin, {
-        get(target, name) {
-          const value: unknown = Reflect.get(target, name, target);
-          if (typeof value !== 'function') return value;
-          if (name !== 'filter') return value.bind(target) as unknown;
-          return (...call: Parameters<NonNullable<typeof plugin.filter>>) =>
-            call[2].name === 'n1' ? new handle.Status('Unschedulable', 'Insufficient cpu') : target.filter!(...call);
-        },
-      });
-    };
+    const mutated =
+      (factory: PluginFactory): PluginFactory =>
+      (args, handle) => {
+        const plugin = factory(args, handle);
+        return new Proxy(plugin, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name, target);
+            if (typeof value !== 'function') return value;
+            if (name !== 'filter') return value.bind(target) as unknown;
+            return (...call: Parameters<NonNullable<typeof plugin.filter>>) =>
+              call[2].name === 'n1' ? new handle.Status('Unschedulable', 'Insufficient cpu') : target.filter!(...call);
+          },
+        });
+      };
     const plugins = defaultPlugins.map(({ name, factory }) => ({
       name,
       factory: name === 'NodeResourcesFit' ? mutated(factory) : factory,

@@ -53,10 +53,14 @@ function restoreLives({ cluster, router }: SchedulerCore, { groupLives, takenAt 
 
 function restoreReservations({ cluster }: SchedulerCore, snapshot: Snapshot, decoder: SnapshotDecoder): void {
   const { reservations, reservationPlans } = snapshot;
-  for (const { owner: { uid } } of [...cluster.reservations()]) cluster.endReservation(uid);
+  for (const {
+    owner: { uid },
+  } of [...cluster.reservations()])
+    cluster.endReservation(uid);
   for (const { owner, plan: index, ...rest } of reservations) {
     const pod = typeof owner === 'string' ? cluster.pod(owner) : decoder.pod(owner);
-    if (pod === undefined) throw new DanglingReferenceError(`a reservation is for the pod ${String(owner)}, which is missing`);
+    if (pod === undefined)
+      throw new DanglingReferenceError(`a reservation is for the pod ${JSON.stringify(owner)}, which is missing`);
     const plan = index === undefined ? undefined : reservationPlans[index];
     cluster.reservation({ ...rest, owner: pod, ...(plan !== undefined && { plan }) });
   }

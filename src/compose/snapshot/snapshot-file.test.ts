@@ -1,20 +1,32 @@
+import { Buffer } from 'node:buffer';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../api/explain/snapshot.ts';
-import { ExplainedCluster } from '../../scheduler/testing/explained-cluster.ts';
 import { packSnapshot, snapshotLimits, unpackSnapshot } from './snapshot-file.ts';
+import { BusyCluster } from './testing/busy-cluster.ts';
 import { snapshotOf } from './testing/snapshot-of.ts';
 
-const snapshot = snapshotOf(ExplainedCluster.of(1).scheduling.harness.core);
+const snapshot = snapshotOf((await BusyCluster.at(1)).scheduling.harness.core);
 const bytes = packSnapshot(snapshot);
 /** Of a gzip file: its time, its level and the system that wrote it, which say nothing about its content. */
 const meaningless = new Set([4, 5, 6, 7, 8, 9]);
 
-const packed = (change: object): Uint8Array => packSnapshot({ ...snapshot, ...change } as Snapshot);
+const packed = (change: object): Uint8Array => packSnapshot({ ...snapshot, ...change });
 
 describe('WI23: a snapshot that cannot be read', () => {
   it('has a byte that was changed', () => {
-    const positions = [0, 1, 2, 3, 4, 9, 10, 11, 50, bytes.length >> 1, ...[8, 5, 4, 1].map((end) => bytes.length - end)];
+    const positions = [
+      0,
+      1,
+      2,
+      3,
+      4,
+      9,
+      10,
+      11,
+      50,
+      bytes.length >> 1,
+      ...[8, 5, 4, 1].map((end) => bytes.length - end),
+    ];
     for (const position of positions) {
       const changed = Uint8Array.from(bytes, (byte, i) => (i === position ? byte ^ 0x55 : byte));
       if (meaningless.has(position)) expect(unpackSnapshot(changed), `byte ${position}`).toEqual(snapshot);
@@ -24,7 +36,9 @@ describe('WI23: a snapshot that cannot be read', () => {
 
   it('is truncated, empty or no gzip file', () => {
     for (const length of [3, 20, bytes.length >> 1, bytes.length - 1])
-      expect(() => unpackSnapshot(bytes.subarray(0, length))).toThrow('the snapshot is damaged: the file ends too early');
+      expect(() => unpackSnapshot(bytes.subarray(0, length))).toThrow(
+        'the snapshot is damaged: the file ends too early',
+      );
     expect(() => unpackSnapshot(new Uint8Array())).toThrow('the file is not compressed with gzip');
     expect(() => unpackSnapshot(Buffer.from('{}'))).toThrow('the file is not compressed with gzip');
   });
@@ -33,7 +47,9 @@ describe('WI23: a snapshot that cannot be read', () => {
     expect(() => unpackSnapshot(packed({ format: 2, nodes: 'in a new form' }))).toThrow(
       'the snapshot was written by a newer Tutti (format 2; this one reads up to 1)',
     );
-    expect(() => unpackSnapshot(packed({ apiVersion: 'explain.tutti.dev/v2' }))).toThrow('was written by another Tutti');
+    expect(() => unpackSnapshot(packed({ apiVersion: 'explain.tutti.dev/v2' }))).toThrow(
+      'was written by another Tutti',
+    );
   });
 
   it('becomes too large when it is decompressed', () => {
@@ -45,7 +61,14 @@ describe('WI23: a snapshot that cannot be read', () => {
   });
 
   it('is another file, or has a field of another type', () => {
-    for (const text of ['', '[1', '"text"', 'null', '{}', '{"kind":"Explanation","apiVersion":"explain.tutti.dev/v1alpha1"}'])
+    for (const text of [
+      '',
+      '[1',
+      '"text"',
+      'null',
+      '{}',
+      '{"kind":"Explanation","apiVersion":"explain.tutti.dev/v1alpha1"}',
+    ])
       expect(() => unpackSnapshot(gzipSync(text)), text).toThrow(/is no JSON|is not a snapshot of Tutti/);
     const nodes = snapshot.nodes.map((node) => ({ ...node, unschedulable: 'no' }));
     expect(() => unpackSnapshot(packed({ nodes }))).toThrow(

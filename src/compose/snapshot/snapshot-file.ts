@@ -32,7 +32,9 @@ export function unpackSnapshot(bytes: Uint8Array, limits: Limits = snapshotLimit
     );
   }
   if (apiVersion !== explainApiVersion)
-    throw new SnapshotError(`the snapshot was written by another Tutti (${apiVersion}; this one reads ${explainApiVersion})`);
+    throw new SnapshotError(
+      `the snapshot was written by another Tutti (${apiVersion}; this one reads ${explainApiVersion})`,
+    );
   const problem = problemOf(object);
   if (problem !== undefined) throw new SnapshotError(`the snapshot is damaged: ${problem}`);
   return object as unknown as Snapshot;
@@ -45,7 +47,9 @@ function unzipped(bytes: Uint8Array, limit: number): string {
   } catch (error) {
     const { code } = error as { readonly code?: string };
     if (code === 'ERR_BUFFER_TOO_LARGE')
-      throw new SnapshotError(`the snapshot is larger than ${inMebibytes(limit)} when it is decompressed`, { cause: error });
+      throw new SnapshotError(`the snapshot is larger than ${inMebibytes(limit)} when it is decompressed`, {
+        cause: error,
+      });
     const what = code === 'Z_BUF_ERROR' ? 'the file ends too early' : messageOf(error);
     throw new SnapshotError(`the snapshot is damaged: ${what}`, { cause: error });
   }

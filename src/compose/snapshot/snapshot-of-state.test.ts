@@ -13,7 +13,10 @@ const build = new Builders();
 
 /** Puts a canary into every field of a pod that the scheduler does not read. */
 function withSecrets(pod: object): object {
-  const { metadata, spec } = pod as { readonly metadata: object; readonly spec: { readonly containers: readonly object[] } };
+  const { metadata, spec } = pod as {
+    readonly metadata: object;
+    readonly spec: { readonly containers: readonly object[] };
+  };
   const container = {
     command: ['canary-command'],
     args: ['--password=canary-arg'],
@@ -29,7 +32,11 @@ function withSecrets(pod: object): object {
   };
   return {
     ...pod,
-    metadata: { ...metadata, annotations: { note: 'canary-annotation', 'canary.io/key': 'x' }, finalizers: ['canary/final'] },
+    metadata: {
+      ...metadata,
+      annotations: { note: 'canary-annotation', 'canary.io/key': 'x' },
+      finalizers: ['canary/final'],
+    },
     spec: {
       ...spec,
       containers: spec.containers.map((each) => ({ ...each, ...container })),
@@ -54,9 +61,18 @@ it('WI24: a snapshot from the API holds no env, args, Secrets or annotations tha
     .set('/api/v1/nodes', {
       ...node,
       metadata: { ...node.metadata, annotations: { note: 'canary-node-annotation' } },
-      status: { ...node.status, addresses: [{ type: 'InternalIP', address: 'canary-address' }], nodeInfo: { machineID: 'canary-machine' } },
+      status: {
+        ...node.status,
+        addresses: [{ type: 'InternalIP', address: 'canary-address' }],
+        nodeInfo: { machineID: 'canary-machine' },
+      },
     })
-    .set('/api/v1/pods', pod('busy', { nodeName: 'a', cpu: 1 }), pod('red-0', { group: 'red', cpu: 9 }), pod('one', { cpu: 1 }))
+    .set(
+      '/api/v1/pods',
+      pod('busy', { nodeName: 'a', cpu: 1 }),
+      pod('red-0', { group: 'red', cpu: 9 }),
+      pod('one', { cpu: 1 }),
+    )
     .set(podGroupPath(), {
       ...build.podGroup({ name: 'red', minMember: 1 }),
       metadata: { ...build.podGroup({ name: 'red' }).metadata, annotations: { note: 'canary-group-annotation' } },

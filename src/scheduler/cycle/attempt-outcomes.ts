@@ -129,7 +129,12 @@ export class AttemptOutcomes {
     const { cluster, queue } = this.#options.intake;
     const of = queue.classOf(entity);
     if (of === undefined || verdictFor === undefined) return;
-    this.#notifications.report(of, { verdict, verdictFor, nodesRevision: cluster.nodesRevision, changes: cluster.changes });
+    this.#notifications.report(of, {
+      verdict,
+      verdictFor,
+      nodesRevision: cluster.nodesRevision,
+      changes: cluster.changes,
+    });
   }
 
   #notify(entity: QueuedEntity, { verdictFor, changes }: ClassReport): void {

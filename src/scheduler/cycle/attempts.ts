@@ -5,7 +5,6 @@ import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { CapacityLines } from '../../queue/capacity-lines.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
@@ -201,7 +200,7 @@ export class Attempts {
     const { preemptions } = this;
     const { rejections } = this.#recovery;
     if (this.#extenders !== undefined || this.turns !== undefined || !rejections.isEmpty) return true;
-    if (preemptions.inFlight > 0 || preemptions.awaitedBy(entityKeyOf(schedulingEntity)) !== undefined) return true;
+    if (preemptions.inFlight > 0 || preemptions.hasHistory(schedulingEntity)) return true;
     return schedulingEntity.kind === 'gang' && this.#recovery.noteOf(schedulingEntity.gang) !== undefined;
   }
 

@@ -188,7 +188,9 @@ describe('an explanation of a running scheduler', () => {
       return openPod(uid);
     });
     let failure: unknown;
-    const explanation = core.explain({ namespace: 'default', name: 'red' }).catch((error: unknown) => (failure = error));
+    const explanation = core
+      .explain({ namespace: 'default', name: 'red' })
+      .catch((error: unknown) => (failure = error));
     for (let turn = 0; failure === undefined; turn++) {
       expect(turn).toBeLessThan(1_000);
       core.attempt(1);

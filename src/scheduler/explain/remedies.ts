@@ -54,7 +54,10 @@ export class Remedies {
   }
 
   /** Pods that have to end: of the lowest priorities, and none that could stay. */
-  *podsEnd({ profile, demand, nodeSubsetOf, onCapped }: RemedyRequest, budget: WorkBudget): Yielding<Remedy | undefined> {
+  *podsEnd(
+    { profile, demand, nodeSubsetOf, onCapped }: RemedyRequest,
+    budget: WorkBudget,
+  ): Yielding<Remedy | undefined> {
     const request = { profile, demand, nodeSubsetOf, priority: aboveAll, policy: anyPodMayEnd };
     const { victims, outcome } = yield* this.#options.victimSearch.steps(request, budget);
     if (outcome.kind === 'ended') onCapped();

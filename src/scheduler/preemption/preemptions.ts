@@ -296,6 +296,12 @@ export class Preemptions {
     return this.#ongoing.of(key)?.isAlone === false;
   }
 
+  /** Returns whether the entity preempts, or what happened to its earlier preemptions decides about the next one. */
+  hasHistory(schedulingEntity: SchedulingEntity): boolean {
+    const { history } = this.#ongoing;
+    return this.#ongoing.of(entityKeyOf(schedulingEntity)) !== undefined || history.of(schedulingEntity) !== undefined;
+  }
+
   /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
   isStuck(pod: Pod): boolean {
     return this.#ongoing.isStuck(pod);

@@ -50,7 +50,9 @@ export class SnapshotDecoder {
     const { assumedOn: _, template: index, ...rest } = pod;
     const template = this.#templates[index];
     if (template === undefined)
-      throw new DanglingReferenceError(`the pod ${pod.namespace}/${pod.name} has the template ${index}, which is missing`);
+      throw new DanglingReferenceError(
+        `the pod ${pod.namespace}/${pod.name} has the template ${index}, which is missing`,
+      );
     return {
       ...rest,
       key: `${pod.namespace}/${pod.name}`,

@@ -112,8 +112,10 @@ export class SnapshotEncoder {
   }
 
   #template(template: PodTemplate): SnapshotTemplate {
-    const { nonZeroMilliCpu, nonZeroMemory, nodeSelector, nodeAffinity, tolerations, hostPorts, podAffinity } = template;
-    const { topologySpread, controller, images, resourceClaims, neededFeatures, terminationGracePeriodSeconds } = template;
+    const { nonZeroMilliCpu, nonZeroMemory, nodeSelector, nodeAffinity, tolerations, hostPorts, podAffinity } =
+      template;
+    const { topologySpread, controller, images, resourceClaims, neededFeatures, terminationGracePeriodSeconds } =
+      template;
     const { neverPreempts, isOfDaemonSet, isStatic } = template;
     return {
       requests: this.#amounts(template.requests),

@@ -60,11 +60,16 @@ function renameArguments(
       return { ...args, ...(addedAffinity && { addedAffinity: labels.nodeAffinity(addedAffinity) }) };
     }
     case 'PodTopologySpread': {
-      const { defaultConstraints } = args as { readonly defaultConstraints?: readonly { readonly topologyKey: string }[] };
+      const { defaultConstraints } = args as {
+        readonly defaultConstraints?: readonly { readonly topologyKey: string }[];
+      };
       return {
         ...args,
         ...(defaultConstraints && {
-          defaultConstraints: defaultConstraints.map((each) => ({ ...each, topologyKey: labels.key(each.topologyKey) })),
+          defaultConstraints: defaultConstraints.map((each) => ({
+            ...each,
+            topologyKey: labels.key(each.topologyKey),
+          })),
         }),
       };
     }
@@ -72,7 +77,9 @@ function renameArguments(
       const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy } = args as FitArguments;
       const { ignoredResourceGroups: _, ...others } = args as FitArguments & Readonly<Record<string, unknown>>;
       // Without their names, resources have no groups any more.
-      const ofGroups = resources.filter((name) => ignoredResourceGroups.includes(name.split('/')[0]!) && name.includes('/'));
+      const ofGroups = resources.filter(
+        (name) => ignoredResourceGroups.includes(name.split('/')[0]!) && name.includes('/'),
+      );
       const ignored = [...new Set([...ignoredResources, ...ofGroups])];
       return {
         ...others,

@@ -85,7 +85,9 @@ export class LabelRenaming {
 
   nodeTerm({ matchExpressions, matchFields }: NodeSelectorTerm): NodeSelectorTerm {
     return {
-      ...(matchExpressions !== undefined && { matchExpressions: matchExpressions?.map((each) => this.#requirement(each)) }),
+      ...(matchExpressions !== undefined && {
+        matchExpressions: matchExpressions?.map((each) => this.#requirement(each)),
+      }),
       ...(matchFields !== undefined && { matchFields: matchFields?.map((each) => this.#field(each)) }),
     };
   }

@@ -94,10 +94,14 @@ const snapshot: Snapshot = {
           ...defaultProfile('canary-scheduler'),
           plugins: defaultProfile('').plugins.map((plugin) => {
             const args: Readonly<Record<string, object>> = {
-              NodeAffinity: { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
+              NodeAffinity: {
+                addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
+              },
               PodTopologySpread: {
                 defaultingType: 'List',
-                defaultConstraints: [{ maxSkew: 1, topologyKey: 'canary.io/rack', whenUnsatisfiable: 'ScheduleAnyway' }],
+                defaultConstraints: [
+                  { maxSkew: 1, topologyKey: 'canary.io/rack', whenUnsatisfiable: 'ScheduleAnyway' },
+                ],
               },
               NodeResourcesFit: {
                 ignoredResources: ['canary.com/ignored'],
@@ -136,7 +140,9 @@ const snapshot: Snapshot = {
         requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] },
         preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: term }],
       },
-      tolerations: [{ key: 'canary.io/taint', operator: 'CanaryOperator', value: 'canary-taint', effect: 'CanaryEffect' }],
+      tolerations: [
+        { key: 'canary.io/taint', operator: 'CanaryOperator', value: 'canary-taint', effect: 'CanaryEffect' },
+      ],
       hostPorts: [{ protocol: 'CANARY', hostIP: 'canary-address', port: 80 }],
       podAffinity: { podAffinity: podTerms, podAntiAffinity: podTerms },
       topologySpread: [
@@ -176,7 +182,13 @@ const snapshot: Snapshot = {
   ],
   groupLives: [{ key: 'canary-ns/canary-group', started: true, hasEnded: false }],
   objects: [
-    { kind: 'Namespace', namespace: '', name: 'canary-ns', labels: { 'canary.io/team': 'canary' }, selector: undefined },
+    {
+      kind: 'Namespace',
+      namespace: '',
+      name: 'canary-ns',
+      labels: { 'canary.io/team': 'canary' },
+      selector: undefined,
+    },
     { kind: 'Service', namespace: 'canary-ns', name: 'canary-service', labels: {}, selector },
     { kind: 'ReplicaSet', namespace: 'canary-ns', name: 'canary-replicas', labels: {}, selector },
     {
@@ -187,7 +199,14 @@ const snapshot: Snapshot = {
       disruptionsAllowed: 1,
       disruptedPods: ['canary-pod'],
     },
-    { kind: 'Job', namespace: 'canary-ns', name: 'canary-job', uid: 'canary-job-uid', deadlineSeconds: 1, startedAt: 1 },
+    {
+      kind: 'Job',
+      namespace: 'canary-ns',
+      name: 'canary-job',
+      uid: 'canary-job-uid',
+      deadlineSeconds: 1,
+      startedAt: 1,
+    },
     {
       kind: 'PersistentVolume',
       namespace: '',

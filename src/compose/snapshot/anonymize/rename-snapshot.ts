@@ -255,7 +255,9 @@ class SnapshotRenaming {
   }
 
   #amounts(amounts: SnapshotAmounts): SnapshotAmounts {
-    return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [this.#rename('resource', name), amount]));
+    return Object.fromEntries(
+      Object.entries(amounts).map(([name, amount]) => [this.#rename('resource', name), amount]),
+    );
   }
 }
 
@@ -285,6 +287,10 @@ function timeOrNone(text: string): string {
 
 function resourcesIn({ nodes, templates }: Snapshot): readonly string[] {
   return [
-    ...new Set([...nodes.map(({ allocatable }) => allocatable), ...templates.map(({ requests }) => requests)].flatMap(Object.keys)),
+    ...new Set(
+      [...nodes.map(({ allocatable }) => allocatable), ...templates.map(({ requests }) => requests)].flatMap(
+        Object.keys,
+      ),
+    ),
   ];
 }

@@ -121,5 +121,7 @@ export class BusyCluster {
 function newerThan(generation: number): NonNullable<PodOptions['spec']> {
   const requirement = { key: 'generation', operator: 'Gt', values: [String(generation)] };
   const term = { matchExpressions: [requirement] };
-  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } } };
+  return {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
+  };
 }

@@ -1,18 +1,34 @@
 import type { Snapshot } from '../../../api/explain/snapshot.ts';
 import { defaultConfiguration, defaultProfile } from '../../../config/scheduler-configuration.ts';
+import { pluginRegistry } from '../../../plugins/registry.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
 import type { SnapshotSource } from '../../../scheduler/snapshot/snapshot-source.ts';
 import { snapshotText } from '../../../scheduler/snapshot/snapshot-text.ts';
+import { ExplainedCluster } from '../../../scheduler/testing/explained-cluster.ts';
 import { snapshotConfigurationOf } from '../snapshot-configuration.ts';
 
-/** Returns the snapshot that a scheduler with the default plugins has made of this. */
-export function encoded(source: SnapshotSource, schedulerName = 'default-scheduler'): Snapshot {
-  const configuration = defaultConfiguration({ profiles: [defaultProfile(schedulerName)] });
+const defaultProfiles = [defaultProfile('default-scheduler')];
+
+/** Returns the snapshot that a scheduler with these profiles has made of this. Default: one profile with the default plugins. */
+export function encoded(source: SnapshotSource, profiles = defaultProfiles): Snapshot {
+  const configuration = defaultConfiguration({ profiles });
   const header = { tuttiVersion: '1.2.3', source: 'scheduler' as const, ...snapshotConfigurationOf(configuration) };
   return JSON.parse([...snapshotText(source, header)].join('')) as Snapshot;
 }
 
-/** Takes a snapshot of a core with the default plugins. */
-export function snapshotOf(core: SchedulerCore, schedulerName?: string): Snapshot {
-  return encoded(core.takeSnapshotNow(), schedulerName);
+/** Takes a snapshot of a core with these profiles. Default: one profile with the default plugins. */
+export function snapshotOf(core: SchedulerCore, profiles = defaultProfiles): Snapshot {
+  return encoded(core.takeSnapshotNow(), profiles);
+}
+
+/**
+ * Takes a snapshot of a drawn cluster after its attempts. Undefined: plugins or extenders of others take part, which a replay does not have.
+ */
+export async function snapshotOfDrawn(seed: number): Promise<Snapshot | undefined> {
+  const cluster = ExplainedCluster.of(seed);
+  const { profiles, before } = cluster.draw;
+  const isOwn = profiles.every(({ plugins }) => plugins.every(({ name }) => pluginRegistry.has(name)));
+  if (!isOwn || before === 'extender') return undefined;
+  await cluster.run();
+  return snapshotOf(cluster.scheduling.harness.core, [...profiles]);
 }

@@ -54,7 +54,13 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
       last = existing;
       continue;
     }
-    last = { pods: [pod], signatures, isUniform: signatures.whole !== undefined, text, rank: ties?.pods[pod.uid]?.rank };
+    last = {
+      pods: [pod],
+      signatures,
+      isUniform: signatures.whole !== undefined,
+      text,
+      rank: ties?.pods[pod.uid]?.rank,
+    };
     podClasses.push(last);
     if (signatures.local !== undefined) known.set(key, last);
   }
