@@ -22,7 +22,7 @@ const nodes = ['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2
 const unlimited = { qps: 0, burst: 1 };
 
 /** The people of the page, each with a context in the kubeconfig. */
-export const users = ['ana', 'ben'] as const;
+const users = ['ana', 'ben'] as const;
 
 /** The cluster of docs/tasks/administrators/waiting-gangs.md: two nodes, three gangs that wait, and a scheduler and a controller. */
 export class WaitingGangsStage {

@@ -7,8 +7,8 @@ import { Scheduling } from '../../testkit/scheduling.ts';
 /** Part of every name that a user of the namespace `own` cannot see. */
 const secret = 'zq';
 
-/** Lets users of two namespaces compete for few nodes, and returns what the pods of one of them are told. */
-async function toldTo(seed: number): Promise<readonly string[]> {
+/** Lets pods of two namespaces compete for few nodes, and returns the conditions and Events of one namespace. */
+async function textsFor(seed: number): Promise<readonly string[]> {
   const random = seededRandom(seed);
   const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1));
   const notes: string[] = [];
@@ -69,7 +69,7 @@ function withoutOwnNodes(text: string): string {
 it('WI27: conditions and Events name no node, taint or label, and nothing of another namespace', async () => {
   const texts = new Set<string>();
   for (let seed = 1; seed <= runs(400); seed++) {
-    for (const text of await toldTo(seed)) {
+    for (const text of await textsFor(seed)) {
       expect(text, `seed ${seed}`).not.toContain(secret);
       texts.add(text.replaceAll(/\d+/g, 'N').slice(0, 300));
     }

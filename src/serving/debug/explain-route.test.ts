@@ -67,7 +67,7 @@ describe('/debug/explain', () => {
     expect((await ask(route, 'namespace=default&name=red')).status).toBe(200);
   });
 
-  it('WI26: never blocks the event loop for 50 ms with 5,000 nodes and 50,000 pods, whoever asks how often', async () => {
+  it('WI26: never blocks the event loop for 50 ms with 5,000 nodes and 50,000 pods, while clients ask again and again', async () => {
     const c = new Scheduling({ plugins: defaultPlugins }, 'listing');
     for (let n = 0; n < 5_000; n++) {
       c.node({ name: `n${n}`, cpu: 32, labels: { pool: n % 10 === 0 ? 'gpu' : 'cpu' } });

@@ -5,8 +5,8 @@ import type { WaitsFor } from '../../../api/verdict.ts';
 const certain: ReadonlySet<WaitsFor | undefined> = new Set<WaitsFor>(['members', 'gates']);
 
 /**
- * Returns what is known of an item that was planned without the nodes: it does not start if it is not ready. Otherwise it is unknown whether it
- * would start.
+ * Removes from an item that was planned without the nodes what follows from their absence. The item does not start if it is not ready; otherwise
+ * `fits` is absent.
  */
 export function withoutNodes({ fits: _, explanation, victims: __, ...item }: PlanItem): PlanItem {
   if (explanation !== undefined && certain.has(explanation.waitsFor)) return { ...item, fits: false, explanation };
