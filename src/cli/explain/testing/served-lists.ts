@@ -12,7 +12,7 @@ export class ServedLists {
 
   private constructor() {
     this.#server = createServer(({ method = '', url = '' }, response) => {
-      const { pathname } = new URL(url, 'http://x');
+      const { pathname, searchParams } = new URL(url, 'http://x');
       const denied = this.deny(method, pathname);
       const items = this.lists.get(pathname);
       const served = [...this.lists.keys()].filter((path) => path.startsWith(`${pathname}/`));
@@ -20,7 +20,7 @@ export class ServedLists {
       else if (served.length > 0 && /^\/apis\/[^/]+\/[^/]+$/.test(pathname))
         answer(response, 200, { resources: served.map((path) => ({ name: path.split('/').at(-1) })) });
       else if (items === undefined || method !== 'GET') answer(response, 404, failure(404, 'not found'));
-      else answer(response, 200, { metadata: { resourceVersion: '1' }, items });
+      else answer(response, 200, pageOf(items, searchParams));
     });
   }
 
@@ -38,6 +38,14 @@ export class ServedLists {
     this.#server.closeAllConnections();
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
+}
+
+/** Returns the part of a list that `limit` and `continue` select. */
+function pageOf(items: readonly unknown[], query: URLSearchParams): object {
+  const start = Number(query.get('continue') ?? 0);
+  const end = start + Number(query.get('limit') ?? items.length);
+  const next = end < items.length ? { continue: String(end) } : {};
+  return { metadata: { resourceVersion: '1', ...next }, items: items.slice(start, end) };
 }
 
 function failure(code: number, message: string): object {
