@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { safeText } from '../../base/safe-text.ts';
+import { safeCopy } from '../../base/safe-copy.ts';
 
 export const outputFormats = ['table', 'wide', 'json', 'yaml', 'name'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
@@ -8,11 +8,4 @@ export type OutputFormat = (typeof outputFormats)[number];
 export function serialize(object: object, format: 'json' | 'yaml'): string {
   const safe = safeCopy(object);
   return format === 'json' ? `${JSON.stringify(safe, undefined, 2)}\n` : stringify(safe);
-}
-
-function safeCopy(value: unknown): unknown {
-  if (typeof value === 'string') return safeText(value);
-  if (Array.isArray(value)) return value.map(safeCopy);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [safeText(key), safeCopy(inner)]));
 }

@@ -53,6 +53,18 @@ describe('/debug/explain', () => {
       expect((await ask(route, query)).status, query).toBe(400);
   });
 
+  it('contains no control characters and no marks that change the direction of text', async () => {
+    const hostile = '\u001b[2J\u202e\u009b';
+    const c = new Scheduling({ plugins: defaultPlugins });
+    c.node({ name: `n${hostile}`, cpu: 2, taints: [{ key: `t${hostile}`, value: hostile, effect: 'NoSchedule' }] });
+    c.group({ name: 'red', minMember: 1 });
+    c.pod({ name: `red${hostile}`, group: 'red', cpu: 1, nodeSelector: { [`k${hostile}`]: hostile } });
+    while ((await c.attempt()) !== undefined);
+    const { status, text } = await ask(routeOf(c), 'namespace=default&name=red');
+    expect([status, text]).toEqual([200, expect.stringMatching(/^[ -~\n…]*$/)]);
+    expect(text).toContain('u202e');
+  });
+
   it('WI26: answers one of a hundred questions at once, and the others with 429', async () => {
     const route = routeOf(await waiting());
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(route, 'namespace=default&name=red')));

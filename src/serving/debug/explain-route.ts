@@ -1,5 +1,6 @@
 import type { Explanation } from '../../api/explain/explanation.ts';
 import type { Clock } from '../../base/clock.ts';
+import { safeCopy } from '../../base/safe-copy.ts';
 import { maxNameLength } from '../../base/safe-text.ts';
 import { BusyError } from '../../scheduler/explain/explanations.ts';
 import type { ExplanationPart } from '../../scheduler/explain/explainer.ts';
@@ -13,7 +14,7 @@ const parameters: readonly string[] = ['namespace', 'name', 'kind', 'source'];
 /**
  * Serves /debug/explain: why a group or a pod waits, as an Explanation of explain.tutti.dev/v1alpha1. `?namespace=` and `?name=` select it;
  * `?kind=Pod` and `?source=scheduling.k8s.io` tell apart objects of one name. The scheduler makes one explanation at a time, between its
- * attempts. Others get status 429.
+ * attempts. Others get status 429. All texts are safe to show.
  */
 export function explainRoute(scheduler: Pick<Scheduler, 'explain'>, clock: Clock): Route {
   return {
@@ -27,7 +28,7 @@ export function explainRoute(scheduler: Pick<Scheduler, 'explain'>, clock: Clock
         const part = await scheduler.explain(name);
         if (part === undefined)
           return { status: 404, text: 'the scheduler knows neither a group nor a pod of this name\n' };
-        return jsonAnswer(explanationOf(part, askedAt, clock.now()));
+        return jsonAnswer(safeCopy(explanationOf(part, askedAt, clock.now())));
       } catch (error) {
         if (!(error instanceof BusyError)) throw error;
         return { status: 429, headers: { 'retry-after': '1' }, text: `${error.message}; try again\n` };
