@@ -14,7 +14,7 @@ import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { OutputFileError } from './output-file-error.ts';
+import { OutputFileError } from './output/output-file-error.ts';
 import { leaderElectionOf } from './leader-election-flags.ts';
 import { schedulerLease } from './program.ts';
 import type { SchedulerFlags } from './program.ts';

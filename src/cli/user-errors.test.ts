@@ -15,7 +15,7 @@ import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { ExtenderConfigurationError } from '../scheduler/api/extender-configuration-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
-import { OutputFileError } from './output-file-error.ts';
+import { OutputFileError } from './output/output-file-error.ts';
 import { InstallationError } from '../base/package-files.ts';
 import { PluginFileError } from './plugin-file-error.ts';
 

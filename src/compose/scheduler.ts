@@ -20,7 +20,7 @@ import { cacheRoute } from '../serving/debug/cache-route.ts';
 import { explainRoute } from '../serving/debug/explain-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
 import { snapshotRoute } from '../serving/debug/snapshot-route.ts';
-import { snapshotConfigurationOf } from './snapshot/snapshot-configuration.ts';
+import { snapshotConfigurationOf } from '../config/snapshot-configuration.ts';
 import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
 import { countDroppedEvents } from './dropped-events.ts';

@@ -6,7 +6,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { safeMessage } from '../../src/base/safe-text.ts';
 import { openSnapshot } from '../../src/compose/snapshot/open-snapshot.ts';
 import { replaySnapshot } from '../../src/compose/snapshot/replay-snapshot.ts';
-import { snapshotConfigurationOf } from '../../src/compose/snapshot/snapshot-configuration.ts';
+import { snapshotConfigurationOf } from '../../src/config/snapshot-configuration.ts';
 import { defaultConfiguration } from '../../src/config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../../src/config/scheduler-configuration.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';

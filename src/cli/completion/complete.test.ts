@@ -24,7 +24,7 @@ async function completed(...words: readonly string[]): Promise<{ lines: readonly
 
 describe('completion', () => {
   it('offers the commands that begin with the word, with their descriptions', async () => {
-    expect((await completed('s')).lines).toEqual(['scheduler', 'status', ':4']);
+    expect((await completed('s')).lines).toEqual(['scheduler', 'status', 'snapshot', ':4']);
     expect((await completed('config', '')).lines).toEqual(['check', ':4']);
     const program = createProgram({} as Commands, () => undefined);
     const { candidates } = await complete(['ver'], program, () => Promise.resolve([]));

@@ -3,8 +3,8 @@ import { defaultConfiguration, defaultProfile } from '../../config/scheduler-con
 import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
 import { releaseObjects } from './release-objects.ts';
 import type { ReleaseLookup } from './release-objects.ts';
-import { usableConfiguration } from './usable-configuration.ts';
-import type { UsableConfiguration } from './usable-configuration.ts';
+import { usableConfiguration } from '../../config/usable-configuration.ts';
+import type { UsableConfiguration } from '../../config/usable-configuration.ts';
 
 export interface InstalledConfigurationOptions extends ReleaseLookup {
   /**

@@ -7,7 +7,7 @@ import type { ClusterState } from '../cluster-state/load-cluster-state.ts';
 import { createReadOnlyCore } from '../read-only-core.ts';
 import { FrozenClock } from './frozen-clock.ts';
 import { restoreSnapshot } from './restore-snapshot.ts';
-import { configurationOf } from './snapshot-configuration.ts';
+import { configurationOf } from '../../config/snapshot-configuration.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
 /** The cluster state of a snapshot. Its core has begun. */
@@ -19,6 +19,7 @@ export interface OpenSnapshot extends ClusterState {
 /** Builds a core that writes nothing from a snapshot. `clock` tells how old the snapshot is. Throws SnapshotError. */
 export function openSnapshot(snapshot: Snapshot, clock: Pick<Clock, 'now'>): OpenSnapshot {
   const configuration = configurationOf(snapshot.configuration);
+  if (configuration === undefined) throw new SnapshotError('the snapshot is damaged: its configuration is invalid');
   const { profiles, podBackoff: backoff } = configuration;
   const takenAt = Date.parse(snapshot.takenAt);
   const frozen = new FrozenClock(takenAt);

@@ -59,8 +59,7 @@ function restoreReservations({ cluster }: SchedulerCore, snapshot: Snapshot, dec
     cluster.endReservation(uid);
   for (const { owner, plan: index, ...rest } of reservations) {
     const pod = typeof owner === 'string' ? cluster.pod(owner) : decoder.pod(owner);
-    if (pod === undefined)
-      throw new DanglingReferenceError(`a reservation is for the pod ${JSON.stringify(owner)}, which is missing`);
+    if (pod === undefined) throw new DanglingReferenceError('a reservation is for a pod that is missing');
     const plan = index === undefined ? undefined : reservationPlans[index];
     cluster.reservation({ ...rest, owner: pod, ...(plan !== undefined && { plan }) });
   }

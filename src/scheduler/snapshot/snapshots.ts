@@ -187,10 +187,3 @@ function subjectOf(schedulingEntity: SchedulingEntity): Subject {
   const { key, spec } = schedulingEntity.gang;
   return subjectOfGroup(key, spec?.uid);
 }
-
-/** Returns the namespace and the name of an entity, for messages. */
-export function nameOfEntity({ subject }: Pick<SnapshotEntity, 'subject'>): string {
-  return subject.kind === 'Pod'
-    ? `pod ${subject.namespace}/${subject.name}`
-    : `group ${subject.namespace}/${subject.name}`;
-}

@@ -22,7 +22,8 @@ it('is served at /debug/snapshot as a file, one at a time', async () => {
   for (let i = 0; i < 20; i++) c.node({ name: `n${i}`, cpu: 2 });
   c.group({ name: 'red', minMember: 2 });
   c.members(2, { group: 'red', cpu: 3 });
-  const { answer: ask } = snapshotRoute(c.harness.core, header);
+  const route = snapshotRoute(c.harness.core, header);
+  const ask: typeof route.answer = (query) => route.answer(query);
   const first = Promise.resolve(ask(new URLSearchParams()));
   const second = await ask(new URLSearchParams());
   expect(second).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });

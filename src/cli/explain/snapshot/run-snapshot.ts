@@ -8,7 +8,7 @@ import { packSnapshot, unpackSnapshot } from '../../../compose/snapshot/snapshot
 import type { ConnectionFlags, SchedulerLookupFlags } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { OutputFileError } from '../../output-file-error.ts';
+import { OutputFileError } from '../../output/output-file-error.ts';
 import { printNote } from '../../output/print.ts';
 import { askLeader } from '../leader/ask-leader.ts';
 import type { LeaderFlags } from '../leader/leader-flags.ts';

@@ -4,8 +4,8 @@ import { pluginRegistry } from '../../../plugins/registry.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
 import type { SnapshotSource } from '../../../scheduler/snapshot/snapshot-source.ts';
 import { snapshotText } from '../../../scheduler/snapshot/snapshot-text.ts';
+import { snapshotConfigurationOf } from '../../../config/snapshot-configuration.ts';
 import { ExplainedCluster } from '../../../scheduler/testing/explained-cluster.ts';
-import { snapshotConfigurationOf } from '../snapshot-configuration.ts';
 
 const defaultProfiles = [defaultProfile('default-scheduler')];
 

@@ -1,4 +1,4 @@
-import { UserError } from '../base/user-error.ts';
+import { UserError } from '../../base/user-error.ts';
 
 const problems: Readonly<Record<string, string>> = {
   ENOENT: 'no such directory',

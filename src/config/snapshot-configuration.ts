@@ -1,9 +1,8 @@
-import type { Unknown } from '../../api/explain/basis.ts';
-import { configurationObject, formatConfiguration } from '../../config/format-configuration.ts';
-import { configurationGroup, configurationKind } from '../../config/configuration-schema.ts';
-import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
-import { usableConfiguration } from '../cluster-state/usable-configuration.ts';
-import { SnapshotError } from './snapshot-error.ts';
+import type { Unknown } from '../api/explain/basis.ts';
+import { configurationObject, formatConfiguration } from './format-configuration.ts';
+import { configurationGroup, configurationKind } from './configuration-schema.ts';
+import type { SchedulerConfiguration } from './scheduler-configuration.ts';
+import { usableConfiguration } from './usable-configuration.ts';
 
 /** The part of a configuration that a snapshot holds. */
 export interface SnapshotConfiguration {
@@ -30,9 +29,7 @@ export function snapshotConfigurationOf(configuration: SchedulerConfiguration): 
   };
 }
 
-/** Reads it again. Throws SnapshotError. */
-export function configurationOf(stored: object): SchedulerConfiguration {
-  const usable = usableConfiguration('the snapshot', JSON.stringify(stored));
-  if (usable === undefined) throw new SnapshotError('the snapshot is damaged: its configuration is invalid');
-  return usable.configuration;
+/** Reads it again. Returns undefined if it is invalid. */
+export function configurationOf(stored: object): SchedulerConfiguration | undefined {
+  return usableConfiguration('the snapshot', JSON.stringify(stored))?.configuration;
 }

@@ -1,10 +1,10 @@
 import { parse } from 'yaml';
-import { ignoringManagedResources } from '../../config/ignored-resources.ts';
-import { knownPlugins } from '../../config/known-plugin.ts';
-import { readConfiguration } from '../../config/parse-configuration.ts';
-import type { ProfileConfiguration, SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
-import type { PointsConfiguration } from '../../framework/enabled-plugin.ts';
-import type { Unknown } from '../../api/explain/basis.ts';
+import { ignoringManagedResources } from './ignored-resources.ts';
+import { knownPlugins } from './known-plugin.ts';
+import { readConfiguration } from './parse-configuration.ts';
+import type { ProfileConfiguration, SchedulerConfiguration } from './scheduler-configuration.ts';
+import type { PointsConfiguration } from '../framework/enabled-plugin.ts';
+import type { Unknown } from '../api/explain/basis.ts';
 
 /** The part of a scheduler's configuration that this process can run. */
 export interface UsableConfiguration {
