@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { packageVersion } from './base/package-files.ts';
+import { packageFile, packageVersion } from './base/package-files.ts';
 import { TestProcess } from './cli/testing/test-process.ts';
 
 /** Runs `tutti --version` in a process that pretends to be this version of Node. */
@@ -32,4 +32,13 @@ it('runs in the image with the flags of its first line', () => {
   const [, entry = '[]'] = /^ENTRYPOINT (.+)$/m.exec(dockerfile) ?? [];
   expect((JSON.parse(entry) as string[]).slice(1, -1)).toEqual(flags.split(' '));
   expect(dockerfile).toMatch(new RegExp(`^ENV .*${variable}$`, 'm'));
+});
+
+it('writes all of a long output to a pipe before it exits', async () => {
+  const file = packageFile('examples', 'reservations', 'scheduler.yaml');
+  const files = Array.from({ length: 3_000 }, () => file);
+  const process = new TestProcess(['config', 'check', '--output', 'json', ...files]);
+  expect(await process.ended()).toMatchObject({ exitCode: 0 });
+  expect(process.stdout.length).toBeGreaterThan(256 * 1024);
+  expect(process.stdout).toMatch(/\n}\n$/);
 });

@@ -79,12 +79,18 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   };
   try {
     const exitCode = await run();
+    await Promise.all([written(stdout), written(stderr)]);
     await new Promise((resolve) => setImmediate(resolve)); // a failed write is reported only after it
     return unwritable === undefined ? exitCode : exitCodes.failed;
   } finally {
     stopOrphanCheck?.();
     interruption?.dispose();
   }
+}
+
+/** Resolves once the reader has everything, or is gone: a pipe takes 64 KiB at a time, and what is left when the process exits is lost. */
+function written(stream: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => void stream.write('', () => resolve()));
 }
 
 /** Returns the commands. Each loads its code when it runs, so that --help and --version are fast. */
