@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Buffer } from 'node:buffer';
 import { createServer } from 'node:https';
