@@ -88,7 +88,7 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   }
 }
 
-/** Resolves once the reader has everything, or is gone: a pipe takes 64 KiB at a time, and what is left when the process exits is lost. */
+/** Resolves once the reader has everything, or is gone. A pipe takes 64 KiB at a time, and the exit of the process loses the rest. */
 function written(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()));
 }

@@ -50,7 +50,7 @@ describe('nodes that have rejected members before', () => {
     expect(c.harness.core.verdictOf('lone')?.message).toContain('1 node(s) where binding the pod failed');
   });
 
-  it('are told apart: a node that did not admit a pod is no node where binding failed', async () => {
+  it('have different codes: a node that did not admit a pod is no node where binding failed', async () => {
     const c = new Scheduling({ plugins: defaultPlugins });
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'first', cpu: 1, nodeName: 'a' });

@@ -63,7 +63,7 @@ export function nearestNodes(
   });
 }
 
-export function isMeantFor({ details }: Status): boolean {
+function isMeantFor({ details }: Status): boolean {
   return !details.some(({ code }) => notForThePod.has(code));
 }
 

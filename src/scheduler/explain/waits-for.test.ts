@@ -154,7 +154,7 @@ describe('WI5: never or capacity', () => {
   });
 });
 
-describe('WI9: what is scheduled alone is explained alone', () => {
+describe('WI9: an explanation of one pod is about', () => {
   it('a pod without a group', async () => {
     const c = cluster();
     c.node({ name: 'a', cpu: 1 });

@@ -281,7 +281,7 @@ const failing: NodeOptions = {
   allocatable: { 'nvidia.com/gpu': 8 },
 };
 
-export function copyOf(like: NodeOptions, name: string): NodeOptions {
+function copyOf(like: NodeOptions, name: string): NodeOptions {
   return { ...like, name, unschedulable: false, labels: { ...like.labels, 'kubernetes.io/hostname': name } };
 }
 

@@ -28,7 +28,7 @@ function clusterOf(seed: number): { readonly scheduling: Scheduling; readonly ad
   scheduling.group({ name: 'gang', minMember, ...(minResources !== undefined && { minResources }) });
   added.push(...members);
   for (const { group: _, ...pod } of members.slice(0, 2)) added.push({ ...pod, name: `solo-${pod.name}` });
-  // Whoever adds a pod does not bind it.
+  // Added pods are not bound yet.
   return { scheduling, added: added.map(({ nodeName: _, ...pod }) => scheduling.pod(pod)) };
 }
 
