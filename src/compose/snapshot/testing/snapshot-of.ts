@@ -2,23 +2,17 @@ import type { Snapshot } from '../../../api/explain/snapshot.ts';
 import { defaultConfiguration, defaultProfile } from '../../../config/scheduler-configuration.ts';
 import { pluginRegistry } from '../../../plugins/registry.ts';
 import type { SchedulerCore } from '../../../scheduler/scheduler-core.ts';
-import type { SnapshotSource } from '../../../scheduler/snapshot/snapshot-source.ts';
 import { snapshotText } from '../../../scheduler/snapshot/snapshot-text.ts';
 import { snapshotConfigurationOf } from '../../../config/snapshot-configuration.ts';
 import { ExplainedCluster } from '../../../scheduler/testing/explained-cluster.ts';
 
 const defaultProfiles = [defaultProfile('default-scheduler')];
 
-/** Returns the snapshot that a scheduler with these profiles has made of this. Default: one profile with the default plugins. */
-export function encoded(source: SnapshotSource, profiles = defaultProfiles): Snapshot {
+/** Takes a snapshot of a core with these profiles, as its scheduler does. Default: one profile with the default plugins. */
+export function snapshotOf(core: SchedulerCore, profiles = defaultProfiles): Snapshot {
   const configuration = defaultConfiguration({ profiles });
   const header = { tuttiVersion: '1.2.3', source: 'scheduler' as const, ...snapshotConfigurationOf(configuration) };
-  return JSON.parse([...snapshotText(source, header)].join('')) as Snapshot;
-}
-
-/** Takes a snapshot of a core with these profiles. Default: one profile with the default plugins. */
-export function snapshotOf(core: SchedulerCore, profiles = defaultProfiles): Snapshot {
-  return encoded(core.takeSnapshotNow(), profiles);
+  return JSON.parse([...snapshotText(core.takeSnapshotNow(), header)].join('')) as Snapshot;
 }
 
 /**
