@@ -6,7 +6,8 @@ import { OneWriterChecker } from './checks/one-writer.ts';
 import { OverCommitChecker } from './checks/over-commit.ts';
 import { PartialGroupChecker } from './checks/partially-bound-gangs.ts';
 import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
-import { plainGroup, plainPod } from './checks/plain-objects.ts';
+import { isOpen, plainGroup, plainPod } from './checks/plain-objects.ts';
+import type { PlainPod } from './checks/plain-objects.ts';
 import { PriorityChecker } from './checks/priority.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { ReceivedStarts } from './checks/received-starts.ts';
@@ -220,8 +221,11 @@ export async function runScenario(
     if (isTorn) evidence.excused('released repeatedly: a node rejects all Bindings');
     if (violations.length === 0 && !isTorn && lookAt === undefined) {
       const quietFrom = world.timeline.now + lastWordsMs;
-      // With a forbidden node, the scheduler retries forever.
-      const checksQuiet = !endsAtRest && scenario.forbiddenNode === undefined;
+      // The scheduler retries forever to bind a pod to a forbidden node, and a forbidden pod that needs no other one.
+      const retries = podsIn(record).some(
+        (pod) => isOpen(pod) && scenario.forbiddenPods?.includes(pod.name) === true && isWithoutQuorum(record, pod),
+      );
+      const checksQuiet = !endsAtRest && scenario.forbiddenNode === undefined && !retries;
       if (checksQuiet && (await continues(() => quietFrom))) {
         for (const checker of checkers) checker.quiet?.();
         const attemptsBefore = await world.attempts();
@@ -265,4 +269,8 @@ function noteStart(record: StoreRecord, name: string, started: Set<string>): voi
   const { bound, succeeded, isWhole } = tallyOf(group, podsIn(record));
   if (isWhole) started.add(group.uid);
   else if (bound.length + succeeded === 0) started.delete(group.uid);
+}
+
+function isWithoutQuorum(record: StoreRecord, { group }: PlainPod): boolean {
+  return group !== undefined && groupNamed(record, group)?.minMember === 0;
 }
