@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import { configMapOf } from '../config/installed-file.ts';
 import { defaultConfiguration, noLeaderElection } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { systemClock } from '../base/system-clock.ts';
@@ -143,6 +144,8 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       configuration &&
       (await runScheduler({ ...local, configuration, plugins, logger: logger.child({ process: 'scheduler' }) }));
     if (scheduler !== undefined) started.push(() => scheduler.stop());
+    if (configuration !== undefined)
+      await client.create('/api/v1/namespaces/kube-system/configmaps', configMapOf(configuration));
 
     const text = localKubeconfig(listener.url, { certificate: certificate.certificates, token });
     const kubeconfig =

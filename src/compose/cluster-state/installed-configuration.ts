@@ -3,6 +3,7 @@ import { defaultConfiguration, defaultProfile } from '../../config/scheduler-con
 import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
 import { releaseObjects } from './release-objects.ts';
 import type { ReleaseLookup } from './release-objects.ts';
+import { configurationFile } from '../../config/installed-file.ts';
 import { usableConfiguration } from '../../config/usable-configuration.ts';
 import type { UsableConfiguration } from '../../config/usable-configuration.ts';
 
@@ -19,9 +20,6 @@ export interface InstalledConfiguration {
   /** `configuration` if the default one is assumed, because none was found, or several. */
   readonly unknowns: readonly Unknown[];
 }
-
-/** Key of the file in the chart's ConfigMap. */
-const fileKey = 'scheduler.yaml';
 
 interface RawConfigMap {
   readonly metadata: { readonly namespace: string; readonly name: string };
@@ -47,7 +45,7 @@ export function assumedConfiguration(schedulerNames: readonly string[] = ['tutti
 }
 
 function usableIn({ metadata: { namespace, name }, data }: RawConfigMap): readonly UsableConfiguration[] {
-  const text = data?.[fileKey];
+  const text = data?.[configurationFile];
   const usable = typeof text === 'string' ? usableConfiguration(`ConfigMap ${namespace}/${name}`, text) : undefined;
   return usable === undefined ? [] : [usable];
 }

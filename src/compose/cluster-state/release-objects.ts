@@ -1,5 +1,6 @@
 import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
+import { releaseLabels } from '../../config/installed-file.ts';
 import { listPages } from '../../informer/list-pages.ts';
 
 /** The namespace in which the documentation installs the chart. */
@@ -21,7 +22,9 @@ export async function releaseObjects<T>(
   api: string,
   resource: string,
 ): Promise<readonly T[] | undefined> {
-  const labelSelector = 'app.kubernetes.io/part-of=tutti,app.kubernetes.io/component=scheduler';
+  const labelSelector = Object.entries(releaseLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join();
   const call = { labelSelector, limit: 500, ...(signal !== undefined && { signal }) };
   const places =
     namespace === undefined ? ['', `/namespaces/${defaultReleaseNamespace}`] : [`/namespaces/${namespace}`];

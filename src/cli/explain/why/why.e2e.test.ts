@@ -128,6 +128,17 @@ describe('tutti why', () => {
     }
   });
 
+  it('plans with the configuration of the embedded scheduler, which also schedules pods of default-scheduler', async () => {
+    const member = { cpu: 3, schedulerName: 'default-scheduler' };
+    await createGang('usual', 2, [member, member]);
+    await ground.until(async () =>
+      JSON.stringify(await client.get(podGroupPath('default', 'usual'))).includes('"reason":"Unschedulable"'),
+    );
+    const { waitsFor, gang, basis } = await why('usual');
+    expect([waitsFor, gang?.existing]).toEqual(['never', 2]);
+    expect(basis.unknowns).not.toContain('configuration');
+  });
+
   it('exits with 1 if there is nothing of this name', async () => {
     const { exitCode, stdout, stderr } = await tutti('why', 'absent');
     expect([exitCode, stdout]).toEqual([1, '']);
