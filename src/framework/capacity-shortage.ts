@@ -67,9 +67,10 @@ export function describeShortage(shortage: CapacityShortage): string {
     const finds = left === free ? `It finds ${amount(free)}` : `The members that would fit leave ${amount(left)}`;
     return `${finds} ${what(left)} free, at most ${amount(largest)} on one node.`;
   }
-  const more = `${missing.isAtLeast ? 'at least ' : ''}${amount(missing.amount)} more ${what(missing.amount)}`;
-  const most = missing.isByNode ? `, at most ${amount(largest)} on one node` : '';
-  return `It needs ${more}; ${amount(free)} free${most}, ${amount(total)} in total.`;
+  const more = `${amount(missing.amount)} more ${what(missing.amount)}; ${amount(free)} free`;
+  const all = `${amount(total)} in total.`;
+  if (missing.isByNode) return `It needs at least ${more}, at most ${amount(largest)} on one node, ${all}`;
+  return missing.isAtLeast ? `It needs at least ${more}, ${all}` : `It needs ${more}, ${all}`;
 }
 
 /** `It is first in line for cpu.` */
