@@ -231,3 +231,20 @@ async function withPlugin(): Promise<{ readonly c: Scheduling; readonly broken: 
   while ((await c.attempt()) !== undefined);
   return { c, broken };
 }
+
+it('adds copies of a node beside a node that has the name of a copy', () => {
+  const c = cluster();
+  for (const name of ['a', 'a-copy-1']) {
+    c.node({ name, cpu: 4 });
+    c.pod({ name: `on-${name}`, cpu: 4, nodeName: name });
+  }
+  c.group({ name: 'red', minMember: 2 });
+  c.members(2, { group: 'red', cpu: 3 });
+  const { core } = c.harness;
+  const { whatHelps } = core.explainNow({ namespace: 'default', name: 'red' })!;
+  expect(whatHelps.find(({ kind }) => kind === 'addNodes')).toMatchObject({ count: 2 });
+  expect(core.cluster.nodes.map(({ name, pods }) => [name, [...pods.values()].map((pod) => pod.name)])).toEqual([
+    ['a', ['on-a']],
+    ['a-copy-1', ['on-a-copy-1']],
+  ]);
+});

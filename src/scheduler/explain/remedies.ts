@@ -123,7 +123,7 @@ export class Remedies {
     for (let plans = 0; plans < maxPlans && enough - tooFew > 1; plans++) {
       const count = enough === Infinity ? Math.min(limit, Math.max(1, 2 * tooFew)) : Math.floor((tooFew + enough) / 2);
       if (count === tooFew) return undefined;
-      const copies = Array.from({ length: count }, (_, i) => copyOf(like, i + 1));
+      const copies = copiesOf(like, count, (name) => cluster.node(name) !== undefined);
       try {
         for (const copy of copies) cluster.setNode(copy);
         const { fits } = yield* dryRuns.steps(profile, schedulingEntity, {}, budget);
@@ -156,9 +156,17 @@ export class Remedies {
   }
 }
 
-/** Returns a copy of the node under another name, without its pods. */
-function copyOf({ node }: NodeInfo, number: number): Node {
-  const name = `${node.name}-copy-${number}`;
+/** Returns copies of the node without its pods, under names that no other node has. */
+function copiesOf({ node }: NodeInfo, count: number, isTaken: (name: string) => boolean): readonly Node[] {
+  const copies: Node[] = [];
+  for (let number = 1; copies.length < count; number++) {
+    const name = `${node.name}-copy-${number}`;
+    if (!isTaken(name)) copies.push(copyOf(node, name));
+  }
+  return copies;
+}
+
+function copyOf(node: Node, name: string): Node {
   const labels = { ...node.labels, ...(hostnameLabel in node.labels && { [hostnameLabel]: name }) };
   return { ...node, name, labels, taints: node.taints, unschedulable: false };
 }
