@@ -75,6 +75,23 @@ describe('WI23: a snapshot that cannot be read', () => {
       'the snapshot is damaged: /nodes/0/unschedulable must be boolean',
     );
   });
+
+  it('has a number that is infinite, or a time that is none', () => {
+    const text = JSON.stringify(snapshot).replace(/"cpu":\d+/, '"cpu":1e999');
+    expect(() => unpackSnapshot(gzipSync(text))).toThrow('/nodes/0/allocatable/cpu must be number');
+    const queue = snapshot.queue.map((entity) => ({ ...entity, since: 1e17 }));
+    expect(() => unpackSnapshot(packed({ queue }))).toThrow('/queue/0 waits since a time that is none');
+  });
+
+  it('has a configuration that is too large or nested too deeply to be parsed', () => {
+    const { configuration } = snapshot;
+    const large = { ...configuration, added: 'x'.repeat(snapshotLimits.configurationBytes) };
+    expect(() => unpackSnapshot(packed({ configuration: large }))).toThrow('its configuration is larger than 1 MiB');
+    const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = JSON.stringify({ ...snapshot, configuration: 0 });
+    const deep = text.replace('"configuration":0', `"configuration":{"added":${nested}}`);
+    expect(() => unpackSnapshot(gzipSync(deep))).toThrow('its configuration is nested too deeply');
+  });
 });
 
 it('reads what it has written, and fields that a later version of the same format adds', () => {

@@ -8,8 +8,15 @@ import { messageOf } from '../../base/message-of.ts';
 import { packageFile } from '../../base/package-files.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
-/** Limits of a file. A cluster with 50,000 pods takes less than a tenth of them. */
-export const snapshotLimits = { compressedBytes: 64 * 2 ** 20, bytes: 256 * 2 ** 20 } as const;
+/**
+ * Limits of a file. A cluster with 50,000 pods takes less than a tenth of them. `configurationBytes`: of the configuration, whose parser takes about
+ * a kilobyte of memory for each of them; 64 profiles with all arguments take less than a quarter.
+ */
+export const snapshotLimits = {
+  compressedBytes: 64 * 2 ** 20,
+  bytes: 256 * 2 ** 20,
+  configurationBytes: 2 ** 20,
+} as const;
 
 type Limits = Readonly<Record<keyof typeof snapshotLimits, number>>;
 
@@ -35,7 +42,8 @@ export function unpackSnapshot(bytes: Uint8Array, limits: Limits = snapshotLimit
     throw new SnapshotError(
       `the snapshot was written by another Tutti (${apiVersion}; this one reads ${explainApiVersion})`,
     );
-  const problem = problemOf(object);
+  const problem =
+    problemOf(object) ?? configurationProblem(object, limits) ?? timeProblem(object as unknown as Snapshot);
   if (problem !== undefined) throw new SnapshotError(`the snapshot is damaged: ${problem}`);
   return object as unknown as Snapshot;
 }
@@ -68,10 +76,34 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 /** Returns the first field that contradicts the schema, and how. */
 function problemOf(object: object): string | undefined {
   const schema = JSON.parse(readFileSync(packageFile('schemas', explainApiVersion, 'Snapshot.json'), 'utf8')) as object;
-  const validate = new Ajv({ strict: false }).compile(schema);
+  const validate = new Ajv({ strict: false, strictNumbers: true }).compile(schema);
   if (validate(object)) return undefined;
   const [first] = validate.errors ?? [];
   return `${first?.instancePath === '' ? 'it' : first?.instancePath} ${first?.message}`;
+}
+
+/** The schema leaves the configuration to its own parser. */
+function configurationProblem(
+  { configuration }: Readonly<Record<string, unknown>>,
+  { configurationBytes: maxBytes }: Limits,
+): string | undefined {
+  try {
+    const isTooLarge = JSON.stringify(configuration).length > maxBytes;
+    return isTooLarge ? `its configuration is larger than ${inMebibytes(maxBytes)}` : undefined;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return 'its configuration is nested too deeply';
+  }
+}
+
+/** A number of milliseconds need not be a time. */
+function timeProblem({ queue }: Snapshot): string | undefined {
+  const wrong = queue.findIndex(({ since, readySince = 0 }) => [since, readySince].some((time) => !isTime(time)));
+  return wrong < 0 ? undefined : `/queue/${wrong} waits since a time that is none`;
+}
+
+function isTime(milliseconds: number): boolean {
+  return !Number.isNaN(new Date(milliseconds).getTime());
 }
 
 function inMebibytes(bytes: number): string {
