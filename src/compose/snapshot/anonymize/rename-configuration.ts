@@ -3,8 +3,8 @@ import type { LabelRenaming } from './rename-labels.ts';
 import type { Rename } from './renaming.ts';
 
 interface StoredProfile {
-  readonly schedulerName: string;
-  readonly pluginConfig: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
+  readonly schedulerName?: string;
+  readonly pluginConfig?: readonly { readonly name: string; readonly args?: Readonly<Record<string, unknown>> }[];
   readonly reservations?: { readonly poolLabel?: string };
 }
 
@@ -25,13 +25,13 @@ export function renameConfiguration(
   labels: LabelRenaming,
   resources: readonly string[],
 ): object {
-  const { profiles, ...rest } = configuration as { readonly profiles: readonly StoredProfile[] };
+  const { profiles = [], ...rest } = configuration as { readonly profiles?: readonly StoredProfile[] };
   return {
     ...rest,
-    profiles: profiles.map(({ schedulerName, pluginConfig, reservations, ...profile }) => ({
+    profiles: profiles.map(({ schedulerName, pluginConfig = [], reservations, ...profile }) => ({
       ...profile,
-      schedulerName: rename('scheduler', schedulerName),
-      pluginConfig: pluginConfig.map(({ name, args }) => ({
+      ...(schedulerName !== undefined && { schedulerName: rename('scheduler', schedulerName) }),
+      pluginConfig: pluginConfig.map(({ name, args = {} }) => ({
         name,
         args: renameArguments(name, args, rename, labels, resources),
       })),

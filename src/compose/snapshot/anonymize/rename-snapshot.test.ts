@@ -362,3 +362,9 @@ it('keeps the order of names and of numbers that Gt and Lt compare', () => {
   const terms = templates[0]!.nodeAffinity!.requiredDuringSchedulingIgnoredDuringExecution!.nodeSelectorTerms!;
   expect([ofA! < ofC!, ofC! < ofB!, Number(terms[0]!.matchExpressions![0]!.values![0])]).toEqual([true, true, ofC]);
 });
+
+it('renames a configuration that leaves out what has defaults', () => {
+  const pluginConfig = ['NodeResourcesFit', 'PodTopologySpread', 'NodeAffinity'].map((name) => ({ name }));
+  for (const configuration of [{}, { profiles: [{}] }, { profiles: [{ pluginConfig }] }])
+    expect(() => renameSnapshot({ ...snapshot, configuration })).not.toThrow();
+});
