@@ -4,7 +4,8 @@ import { manifestTitle } from '../../manifests/manifest.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { plannedKinds } from './planned-object.ts';
 import type { PlannedJson, PlannedKind, PlannedObject } from './planned-object.ts';
-import { specProblems } from './spec-problems.ts';
+import { podCountOf } from './pods-of-object.ts';
+import { maxPods, specProblems } from './spec-problems.ts';
 
 /** kind -> the apiVersions under which it can be planned, and its resource */
 const resources: Readonly<Record<PlannedKind, { readonly versions: readonly string[]; readonly plural: string }>> = {
@@ -29,6 +30,7 @@ export function plannedObjects(
 ): { readonly objects: readonly PlannedObject[]; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const objects: PlannedObject[] = [];
+  let pods = 0;
   for (const manifest of manifests) {
     const { object, where, lineOf } = manifest;
     const problemAt = (field: string, problem: string): void =>
@@ -43,6 +45,10 @@ export function plannedObjects(
     const found = specProblems(kind, json);
     for (const [field, problem] of found) problemAt(field, problem);
     if (found.length > 0) continue;
+    const isFull = pods > maxPods;
+    pods += podCountOf({ kind }, json);
+    if (!isFull && pods > maxPods)
+      problemAt('kind', `from here on, the files ask for more than ${maxPods} pods in all`);
     const own = json.metadata.namespace ?? namespace;
     const name = json.metadata.name ?? `${json.metadata.generateName}${generatedSuffix}`;
     objects.push({

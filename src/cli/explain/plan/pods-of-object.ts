@@ -43,6 +43,12 @@ export function podsOfObject(
   });
 }
 
+/** Returns how many pods `podsOfObject` returns. */
+export function podCountOf({ kind }: Pick<PlannedObject, 'kind'>, { spec = {} }: PlannedJson): number {
+  if (kind === 'PodGroup') return 0;
+  return kind === 'Pod' ? 1 : countOf(kind, spec);
+}
+
 function countOf(kind: PlannedObject['kind'], { replicas, parallelism, completions, suspend }: PlannedSpec): number {
   if (kind !== 'Job') return replicas ?? 1;
   return suspend === true ? 0 : Math.min(parallelism ?? 1, completions ?? Infinity);

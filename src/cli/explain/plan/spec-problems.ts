@@ -3,8 +3,8 @@ import { parseQuantity, QuantityError } from '../../../api/quantity.ts';
 import { isObject } from '../../manifests/is-object.ts';
 import type { PlannedJson, PlannedKind } from './planned-object.ts';
 
-/** Of one workload: more would take minutes to plan. */
-const maxPods = 20_000;
+/** Of one workload, and of all together: more would take minutes to plan. */
+export const maxPods = 20_000;
 
 type Problem = readonly [field: string, problem: string];
 
