@@ -16,7 +16,45 @@ function deployment(replicas: number): object {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec };
 }
 
+function pod(metadata: object, spec: object = {}): object {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', ...metadata }, spec: { ...podSpec('1'), ...spec } };
+}
+
 describe('the problems of manifests', () => {
+  it.each([
+    ['metadata.labels', pod({ labels: { app: 1 } }), 'an object whose values are texts; quote numbers and booleans'],
+    ['metadata.ownerReferences', pod({ ownerReferences: [null] }), 'a list of objects'],
+    ['spec.schedulingGates', pod({}, { schedulingGates: 'x' }), 'a list of objects'],
+    ['spec.volumes', pod({}, { volumes: [null] }), 'a list of objects'],
+    ['spec.tolerations', pod({}, { tolerations: 5 }), 'a list of objects'],
+    ['spec.affinity', pod({}, { affinity: 'x' }), 'an object'],
+    ['spec.priority', pod({}, { priority: 'high' }), 'a whole 32-bit number'],
+  ])('are fields of another type: %s', (field, object, type) => {
+    expect(problemsOf(object)).toEqual([`x.yaml, document 1, line 1: Pod x: ${field}: must be ${type}`]);
+  });
+
+  it('are fields of another type in a template, and ordinals', () => {
+    const template = { metadata: { labels: ['x'] }, spec: podSpec('1', { nodeSelector: { disk: true } }) };
+    const spec = { replicas: 1, ordinals: { start: 'x' }, template };
+    const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'x' }, spec };
+    expect(problemsOf(set).map((problem) => problem.split(': ')[2])).toEqual([
+      'spec.ordinals.start',
+      'spec.template.metadata.labels',
+      'spec.template.spec.nodeSelector',
+    ]);
+  });
+
+  it('are no fields that are null or absent', () => {
+    const nothing = { labels: null, annotations: null, ownerReferences: null };
+    expect(problemsOf(pod(nothing, { volumes: null, affinity: null, priority: null }))).toEqual([]);
+  });
+
+  it('are negative requests, which would add capacity', () => {
+    expect(problemsOf(pod({}, podSpec('-1')))).toEqual([
+      'x.yaml, document 1, line 1: Pod x: spec.containers[0].resources.requests[cpu]: must not be negative',
+    ]);
+  });
+
   it('are too many pods in all, where the limit is exceeded', () => {
     expect(problemsOf(deployment(12_000), deployment(8_000))).toEqual([]);
     expect(problemsOf(deployment(12_000), deployment(8_001), deployment(9))).toEqual([

@@ -5,7 +5,7 @@ import type { Manifest } from '../../manifests/manifest.ts';
 import { plannedKinds } from './planned-object.ts';
 import type { PlannedJson, PlannedKind, PlannedObject } from './planned-object.ts';
 import { podCountOf } from './pods-of-object.ts';
-import { maxPods, specProblems } from './spec-problems.ts';
+import { fieldProblems, maxPods } from './spec-problems.ts';
 
 /** kind -> the apiVersions under which it can be planned, and its resource */
 const resources: Readonly<Record<PlannedKind, { readonly versions: readonly string[]; readonly plural: string }>> = {
@@ -42,7 +42,7 @@ export function plannedObjects(
       continue;
     }
     const json = object as PlannedJson;
-    const found = specProblems(kind, json);
+    const found = fieldProblems(kind, json);
     for (const [field, problem] of found) problemAt(field, problem);
     if (found.length > 0) continue;
     const isFull = pods > maxPods;

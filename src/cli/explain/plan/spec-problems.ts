@@ -1,6 +1,7 @@
 import { isQualifiedName } from '../../../api/qualified-name.ts';
 import { parseQuantity, QuantityError } from '../../../api/quantity.ts';
 import { isObject } from '../../manifests/is-object.ts';
+import { metadataTypes, ordinalsTypes, podSpecTypes, typeProblems } from './field-types.ts';
 import type { PlannedJson, PlannedKind } from './planned-object.ts';
 
 /** Of one workload, and of all together: more would take minutes to plan. */
@@ -12,20 +13,28 @@ type Problem = readonly [field: string, problem: string];
 const counts = ['replicas', 'parallelism', 'completions'] as const;
 const nativeResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
-/** Returns what is wrong with the fields that decide how many pods there are and what they request, as pairs of field path and problem. */
-export function specProblems(kind: PlannedKind, { spec }: PlannedJson): readonly Problem[] {
+/** Returns what is wrong with the fields that planning reads, as pairs of field path and problem. The API server may not see the object. */
+export function fieldProblems(kind: PlannedKind, { metadata, spec }: PlannedJson): readonly Problem[] {
+  return [...typeProblems(metadata, metadataTypes, 'metadata'), ...specProblems(kind, spec)];
+}
+
+function specProblems(kind: PlannedKind, spec: PlannedJson['spec']): readonly Problem[] {
   if (kind === 'PodGroup') return groupProblems(spec);
   if (!isObject(spec)) return [['spec', 'must be an object']];
   if (kind === 'Pod') return podProblems(spec, 'spec');
-  const { template } = spec;
+  const { template, ordinals } = spec;
   return [
+    ...typeProblems(ordinals, ordinalsTypes, 'spec.ordinals'),
     ...counts.flatMap((field): readonly Problem[] => {
       const count = spec[field] ?? 0;
       if (Number.isInteger(count) && count >= 0 && count <= maxPods) return [];
       return [[`spec.${field}`, `must be a whole number from 0 to ${maxPods}, not ${JSON.stringify(count)}`]];
     }),
     ...(isObject(template) && isObject(template.spec)
-      ? podProblems(template.spec, 'spec.template.spec')
+      ? [
+          ...typeProblems(template.metadata, metadataTypes, 'spec.template.metadata'),
+          ...podProblems(template.spec, 'spec.template.spec'),
+        ]
       : [['spec.template.spec', 'must be an object'] as const]),
   ];
 }
@@ -47,6 +56,7 @@ function podProblems(spec: Record<string, unknown>, path: string): readonly Prob
     return [[`${path}.containers`, 'must be a list of at least one container']];
   if (!Array.isArray(initContainers)) return [[`${path}.initContainers`, 'must be a list']];
   return [
+    ...typeProblems(spec, podSpecTypes, path),
     ...containers.flatMap((each, index) => containerProblems(each, `${path}.containers[${index}]`)),
     ...initContainers.flatMap((each, index) => containerProblems(each, `${path}.initContainers[${index}]`)),
     ...resourceProblems(resources, `${path}.resources`),
@@ -79,8 +89,7 @@ function amountProblems(amounts: unknown, path: string, isOfGroup: boolean): rea
       return [[field, `is no resource of a container; use ${names}`]];
     }
     try {
-      parseQuantity(amount);
-      return [];
+      return parseQuantity(amount).unscaled < 0 ? [[field, 'must not be negative']] : [];
     } catch (error) {
       if (!(error instanceof QuantityError)) throw error;
       return [[field, error.message]];
