@@ -65,7 +65,7 @@ export function addToCluster(core: SchedulerCore, objects: readonly AdmittedObje
     if (sketches.length === 0) errors.push({ part: planned.title, message: 'it asks for no pods' });
     for (const { metadata, spec } of sketches) {
       const { nodeName: _, ...waiting } = spec;
-      const raw = { metadata: { ...withoutNulls(metadata), ...created, uid: nextUid() }, spec: waiting };
+      const raw = { metadata: { ...newMetadata(metadata), ...created, uid: nextUid() }, spec: waiting };
       try {
         const pod = project.pod(raw);
         const problem = podProblem(pod, planned, names, core);
@@ -101,7 +101,8 @@ function podProblem(
   return `its pods are for the scheduler ${schedulerName}; set spec.schedulerName of the pod to ${ours}`;
 }
 
-/** YAML allows `labels:` without a value. */
-function withoutNulls(metadata: object): object {
-  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+/** YAML allows `labels:` without a value. The API server ignores the time of a deletion, which is in the file if the pod was copied. */
+function newMetadata(metadata: object): object {
+  const given = Object.entries(metadata).filter(([field, value]) => value !== null && field !== 'deletionTimestamp');
+  return Object.fromEntries(given);
 }
