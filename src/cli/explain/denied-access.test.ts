@@ -146,6 +146,19 @@ describe('KP8: the API server', () => {
     );
   });
 
+  it.each(['status', 'why a', 'queue'])(
+    'that drops a list before its last page is asked again by %s, and in the end for nothing',
+    async (line) => {
+      let [drops, calls] = [1, 0];
+      api.deny = (_, path) => (path.endsWith('/pods') && calls++ < drops ? [410, 'too old'] : undefined);
+      expect(await tutti(line)).toMatchObject({ exitCode: 0, stderr: '' });
+      [drops, calls] = [Infinity, 0];
+      const { exitCode, stdout, stderr } = await tutti(line);
+      expect([exitCode, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/^tutti: GET \S+\/pods\?limit=500 returned 410: too old\n$/);
+    },
+  );
+
   it.each(['/api/v1/nodes', '/api/v1/pods'])('that denies the list of %s leaves no queue', async (path) => {
     forbid(path);
     const { exitCode, stdout, stderr } = await tutti('queue');

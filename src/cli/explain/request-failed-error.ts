@@ -7,8 +7,7 @@ export class RequestFailedError extends UserError {
   override readonly name = 'RequestFailedError';
 
   constructor(cause: ApiError | MalformedAnswerError) {
-    const isAnswer = cause instanceof ApiError;
-    const message = isAnswer ? `${cause.request}: ${cause.message}` : cause.message;
-    super(isAnswer ? message : `${message}; check that the kubeconfig names an API server`, { cause });
+    const { message } = cause;
+    super(cause instanceof ApiError ? message : `${message}; check that the kubeconfig names an API server`, { cause });
   }
 }

@@ -5,7 +5,6 @@ import { nativePodGroupPath, nativeVersions, projectNativePodGroup } from '../..
 import { podGroupPath } from '../../api/pod-group.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import { GoneError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { clusterVersion } from '../../cluster/cluster-version.ts';
 import type { SchedulerConfiguration } from '../../config/scheduler-configuration.ts';
@@ -18,6 +17,7 @@ import { CollectionLister } from './collection-lister.ts';
 import { HiddenClusterError } from './hidden-cluster-error.ts';
 import { assumedConfiguration, installedConfiguration } from './installed-configuration.ts';
 import type { InstalledConfiguration, InstalledConfigurationOptions } from './installed-configuration.ts';
+import { retryWhenGone } from './retry-when-gone.ts';
 
 export interface ClusterStateOptions extends InstalledConfigurationOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
@@ -39,9 +39,6 @@ export interface ClusterState {
   /** Why only the pods and groups of some namespaces are in the core. Absent: it has everything. */
   readonly hidden?: HiddenClusterError;
 }
-
-/** How often the lists are started again when the server has dropped the version of a list before its last page. */
-const maxAttempts = 3;
 
 /** What remains unknown without the nodes and the pods of others. */
 const hiddenUnknowns: readonly Unknown[] = [
@@ -71,15 +68,12 @@ const storageKinds: ReadonlySet<ListedKind> = new Set([
  */
 export async function loadClusterState(options: ClusterStateOptions): Promise<ClusterState> {
   const installed = await installedConfiguration(options);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await load(options, installed);
-    } catch (error) {
-      const { orNamespaces } = options;
-      if (error instanceof HiddenClusterError && orNamespaces !== undefined)
-        return loadNamespaces(orNamespaces, error, options, installed);
-      if (!(error instanceof GoneError) || attempt === maxAttempts) throw error;
-    }
+  try {
+    return await retryWhenGone(() => load(options, installed));
+  } catch (error) {
+    const { orNamespaces } = options;
+    if (!(error instanceof HiddenClusterError) || orNamespaces === undefined) throw error;
+    return retryWhenGone(() => loadNamespaces(orNamespaces, error, options, installed));
   }
 }
 

@@ -8,6 +8,7 @@ import { nativePodGroupPath, nativeVersions } from '../../../api/native-pod-grou
 import { podGroupPath } from '../../../api/pod-group.ts';
 import type { KubeClient } from '../../../client/kube-client.ts';
 import { CollectionLister } from '../../../compose/cluster-state/collection-lister.ts';
+import { retryWhenGone } from '../../../compose/cluster-state/retry-when-gone.ts';
 import type { SubjectArgument } from '../subject-argument.ts';
 import { groupItem } from './group-item.ts';
 import { podItem } from './pod-item.ts';
@@ -37,8 +38,7 @@ const order: readonly EntityState[] = ['Partial', 'Waiting', 'Starting', 'Degrad
 /** Lists the pod groups, and their states as their objects and pods show them. A part that cannot be listed is an error beside the rest. */
 export async function loadStatus(options: StatusOptions): Promise<StatusList> {
   const { now } = options;
-  const errors: PartError[] = [];
-  const { groups, pods, isListed } = await listObjects(options, errors);
+  const { groups, pods, isListed, errors } = await retryWhenGone(() => listObjects(options));
   /** group key -> pods that name it */
   const members = Map.groupBy(pods ?? [], ({ groupKey, nativeGroupKey }) => groupKey ?? nativeGroupKey);
   const known = new Set(groups.map(({ key }) => key));
@@ -76,9 +76,11 @@ interface Objects {
   readonly pods: readonly StatusPod[] | undefined;
   /** Returns whether the groups of this API are among `groups`. */
   readonly isListed: (source: GroupSource) => boolean;
+  readonly errors: readonly PartError[];
 }
 
-async function listObjects(options: StatusOptions, errors: PartError[]): Promise<Objects> {
+async function listObjects(options: StatusOptions): Promise<Objects> {
+  const errors: PartError[] = [];
   const { client, namespace, selector, signal } = options;
   const lister = new CollectionLister({ client, signal }, errors);
   const groups: StatusGroup[] = [];
@@ -99,6 +101,7 @@ async function listObjects(options: StatusOptions, errors: PartError[]): Promise
     groups,
     pods: ofPods === 'listed' ? await selectSingles(options, pods) : undefined,
     isListed: (source) => (source === 'scheduling.k8s.io' ? native : ofTutti) === 'listed',
+    errors,
   };
 }
 
