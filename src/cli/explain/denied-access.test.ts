@@ -219,6 +219,19 @@ describe('WI15: a user who sees one namespace', () => {
     expect(stderr).toMatch(/^The version of the cluster is unknown: user "jane" may not list /);
   });
 
+  it('gets no claim about objects that nobody could list', async () => {
+    const own = ['/api/v1/namespaces/default/pods', podGroupPath('default')];
+    forbid(...cluster, ...own);
+    const why = await tutti('why a');
+    expect([why.exitCode, why.stdout]).toEqual([1, '']);
+    expect(why.stderr).toMatch(
+      /^tutti: nothing named a can be seen in the namespace default: .*cannot list resource "pod.*\n$/,
+    );
+    const drain = await tutti('drain-check n1');
+    expect([drain.exitCode, drain.stdout]).toEqual([1, '']);
+    expect(drain.stderr).toMatch(/^tutti: user "jane" may not list .*\n$/);
+  });
+
   it('gets from drain-check which groups have members on the nodes, but not whether they fit elsewhere', async () => {
     forbid(...cluster);
     const { exitCode, stdout, stderr } = await tutti('drain-check n1 -o json');

@@ -23,7 +23,10 @@ import { visibleDrain } from './visible-drain.ts';
 /** The flags of `tutti drain-check`. */
 export interface DrainCheckFlags extends ConnectionFlags, SchedulerLookupFlags, PrintFlags, SnapshotFlag {}
 
-/** Prints what a drain of the nodes would do to pod groups. Resolves to 0 if it is safe for all of them, or if that is unknown; otherwise to 5. */
+/**
+ * Prints what a drain of the nodes would do to pod groups. Resolves to 0 if it is safe for all of them, or if that is unknown; otherwise to 5.
+ * Rejects with HiddenClusterError if the caller may not list any pods.
+ */
 export async function runDrainCheck(
   nodes: readonly string[],
   flags: DrainCheckFlags,
@@ -38,6 +41,8 @@ export async function runDrainCheck(
     const state = await loadClusterState({ client, clock, random, signal, orNamespaces: [own!], ...lookup });
     const { core, hidden } = state;
     try {
+      // Not even the pods of the namespace are known.
+      if (hidden !== undefined && state.errors.some(({ part }) => part === 'pods')) throw hidden;
       const forecast = hidden === undefined ? forecastDrain(core, nodes, clock.now()) : visibleDrain(core, nodes);
       const { items, lost, notJudged, displaced } = forecast;
       const budgets: PodDisruptionBudget[] = [];

@@ -1,4 +1,5 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
+import type { PartError } from '../../../api/explain/basis.ts';
 import type { Explanation } from '../../../api/explain/explanation.ts';
 import type { SubjectName } from '../../../scheduler/explain/find-subject.ts';
 import { UserError } from '../../../base/user-error.ts';
@@ -41,6 +42,15 @@ export class UnknownSubjectError extends UserError {
   constructor({ kind, name }: SubjectArgument, namespace: string) {
     const what = kind === undefined ? 'neither a pod group nor a pod' : kind === 'Pod' ? 'no pod' : 'no pod group';
     super(`there is ${what} named ${name} in the namespace ${namespace}; choose another one with --namespace`);
+  }
+}
+
+/** What could not be listed may have the group or pod. */
+export class HiddenSubjectError extends UserError {
+  override readonly name = 'HiddenSubjectError';
+
+  constructor({ name }: SubjectArgument, namespace: string, { message }: PartError) {
+    super(`nothing named ${name} can be seen in the namespace ${namespace}: ${message}`);
   }
 }
 
@@ -144,7 +154,12 @@ async function explainByConditions(
   const subjects = kinds.map((kind) => ({ kind, name: argument.name }));
   const list = await loadStatus({ client, namespace, subjects, now: clock.now(), signal: interruption.signal });
   const [item] = kinds.flatMap((kind) => list.items.filter(({ subject }) => subject.kind === kind));
-  if (item === undefined) return undefined;
+  const errors = list.errors.filter(({ message }) => message !== 'not found');
+  if (item === undefined) {
+    const [first] = errors;
+    if (first === undefined) return undefined;
+    throw new HiddenSubjectError(argument, namespace!, first);
+  }
   const { subject, state, waitsFor, since, reason, message, bound, minMember, size } = item;
   return {
     apiVersion: explainApiVersion,
@@ -158,6 +173,6 @@ async function explainByConditions(
     ...(subject.kind === 'PodGroup' && { gang: { minMember, existing: size, gated: 0, bound, ended: 0 } }),
     shortages: [],
     whatHelps: [],
-    errors: list.errors.filter(({ message: text }) => text !== 'not found'),
+    errors,
   };
 }
