@@ -105,6 +105,6 @@ function volumeOf(
   };
 }
 
-function affinityTo(key: string, value: string): object {
+export function affinityTo(key: string, value: string): object {
   return { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }] } };
 }

@@ -3,7 +3,8 @@ import type { Basis } from '../../../api/explain/basis.ts';
 import type { PlanItem } from '../../../api/explain/lists.ts';
 import type { Pod } from '../../../api/pod.ts';
 import { drawCluster } from '../../../scheduler/testing/drawn-cluster.ts';
-import { acceptsAll, addBasics, addPreemptors, setupOf } from '../../../scheduler/testing/explained-cluster.ts';
+import { addBasics, addPreemptors, setupOf } from '../../../scheduler/testing/explained-cluster.ts';
+import { VolumeController } from '../../../scheduler/testing/volume-controller.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { Scheduling } from '../../../testkit/scheduling.ts';
 import { planAdded } from './plan-added.ts';
@@ -19,7 +20,8 @@ const basis: Basis = { source: 'api', takenAt: '', ageSeconds: 0, unknowns: [] }
 function clusterOf(seed: number): { readonly scheduling: Scheduling; readonly added: readonly Pod[] } {
   const draw = drawCluster(seed);
   const { members, minMember, minResources } = draw;
-  const scheduling = new Scheduling({ ...setupOf(draw), ports: { volumes: acceptsAll } }, 'listing');
+  const volumes = new VolumeController(() => scheduling);
+  const scheduling: Scheduling = new Scheduling({ ...setupOf(draw), ports: { volumes } }, 'listing');
   addBasics(scheduling, draw);
   if (draw.before === 'nomination') addPreemptors(scheduling, draw);
   scheduling.group({ name: 'waits', minMember });
@@ -30,11 +32,6 @@ function clusterOf(seed: number): { readonly scheduling: Scheduling; readonly ad
   for (const { group: _, ...pod } of members.slice(0, 2)) added.push({ ...pod, name: `solo-${pod.name}` });
   // Added pods are not bound yet.
   return { scheduling, added: added.map(({ nodeName: _, ...pod }) => scheduling.pod(pod)) };
-}
-
-/** A plan counts pods as bound at once. A scheduler waits until the volume of a claim is ready, and the rest of the group with it. */
-function waitsForVolumes(seed: number): boolean {
-  return drawCluster(seed).members.some(({ spec }) => /"claimName":"(late|manual)"/.test(JSON.stringify(spec ?? {})));
 }
 
 /** Returns what a scheduler binds on this cluster: pod -> node. No victim terminates. */
@@ -66,7 +63,6 @@ function assignmentsOf(items: readonly PlanItem[]): Readonly<Record<string, stri
 it('WI2, WI3: what fits by the plan is bound to the same nodes, and nothing of the rest', async () => {
   const seen = { fits: 0, not: 0 };
   for (const seed of seeds) {
-    if (waitsForVolumes(seed)) continue;
     const { scheduling, added } = clusterOf(seed);
     const { items } = planAdded(scheduling.harness.core, { pods: added, groups: ['default/gang'] }, basis);
     const real = clusterOf(seed);
