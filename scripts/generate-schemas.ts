@@ -11,6 +11,7 @@ const folder = join('schemas', explainApiVersion);
 const kinds = [
   'Explanation',
   'StatusList',
+  'StatusChange',
   'QueueList',
   'PlanResult',
   'DrainCheck',

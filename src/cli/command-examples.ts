@@ -43,6 +43,7 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Show all pod groups of the cluster, with whole messages': 'tutti status --all-namespaces --output wide',
     'Show one group': 'tutti status train --namespace ml',
     'Also show pods without a group': 'tutti status --pods',
+    'Follow the pod groups of all namespaces': 'tutti status --all-namespaces --watch',
     'Print the list for another program': 'tutti status --output json',
   },
   why: {

@@ -18,6 +18,9 @@ export interface NativePodGroupReflectorOptions<T> {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
   /** As in ReflectorOptions. */
   readonly project: (group: NativePodGroup) => T;
   readonly handler: InformerHandler<T>;
@@ -48,11 +51,12 @@ export class NativePodGroupReflector<T> {
   #discovery: Promise<void> | undefined;
 
   constructor(options: NativePodGroupReflectorOptions<T>) {
-    const { client, clock, random, project, handler } = options;
+    const { client, clock, random, namespace, labelSelector, project, handler } = options;
     this.#options = options;
     this.#reflector = new Reflector<T>({
       ...{ client, clock, random },
-      path: () => nativePodGroupPath(this.#version),
+      path: () => nativePodGroupPath(this.#version, namespace),
+      ...(labelSelector !== undefined && { labelSelector }),
       project: (raw) => project(projectNativePodGroup(raw)),
       handler: {
         onAdd: (object) => handler.onAdd(object),

@@ -30,6 +30,15 @@ export interface StatusList {
   readonly errors: readonly PartError[];
 }
 
+/** What `tutti status --watch` prints for each change. */
+export interface StatusChange {
+  readonly apiVersion: typeof explainApiVersion;
+  readonly kind: 'StatusChange';
+  readonly type: 'Added' | 'Modified' | 'Deleted';
+  /** Of `Deleted`: as it was last. */
+  readonly item: StatusItem;
+}
+
 /** One row of `tutti queue`. */
 export interface QueueItem {
   /** Rank by QueueSort among all that are ready. Absent: it is not ready. */

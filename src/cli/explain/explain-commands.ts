@@ -61,11 +61,12 @@ function statusCommand(): Command {
   const command = new Command('status')
     .description('Show the state of pod groups and why they wait, as their conditions and pods show it.')
     .argument('[name...]', 'Pod groups, or pods as pod/NAME. Default: all pod groups', subjectArgument)
-    .option('--pods', 'Also show pods that are in no group and name the scheduler.');
+    .option('--pods', 'Also show pods that are in no group and name the scheduler.')
+    .option('-w, --watch', 'After the list, print what changes, until you interrupt the command.');
   withSchedulerLookupFlags(withSelectorFlag(withNamespaceFlags(command)));
   return withConnectionFlags(withPrintFlags(command)).addHelpText(
     'after',
-    `\nExit codes:\n  ${exitCodes.ok}  The list was printed. A part that could not be read is named on standard error.\n  ${exitCodes.failed}  Nothing could be read, or a named group or pod does not exist.`,
+    `\nExit codes:\n  ${exitCodes.ok}  The list was printed. A part that could not be read is named on standard error.\n  ${exitCodes.failed}  Nothing could be read, or a named group or pod does not exist. With --watch, only the former.`,
   );
 }
 

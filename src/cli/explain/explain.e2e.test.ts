@@ -187,6 +187,31 @@ describe('tutti status', () => {
     expect([exitCode, stderr]).toEqual([1, 'group/nope: not found\n']);
   });
 
+  it('KP7: prints each change once, and ends on SIGINT with 130', async () => {
+    const flags = ['-n', 'ml', '--kubeconfig', ground.kubeconfigPath];
+    const [table, json] = [
+      home.tutti(['status', '-w', ...flags]),
+      home.tutti(['status', '-w', '-o', 'json', ...flags]),
+    ];
+    await Promise.all([table.said(/^cyan /m), json.said(/"cyan"/)]);
+    await createGroup('pink', 'ml', 1, [0.1]);
+    await Promise.all([table.said(/^pink +Running /m), json.said(/"pink"[^}]*},\s*"state": "Running"/)]);
+    await client.delete('/api/v1/namespaces/ml/pods/pink-0');
+    await client.delete(`${podGroupPath('ml')}/pink`);
+    await Promise.all([table.said(/^pink +Deleted /m), json.said(/"type": "Deleted"/)]);
+    for (const process of [table, json]) {
+      process.signal('SIGINT');
+      expect(await process.ended(), process.stderr).toEqual({ exitCode: 130 });
+      expect(process.stderr).toBe('');
+    }
+    const lines = table.stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => /^GROUP |^red |^cyan /.test(line))).toHaveLength(3);
+    expect(lines.filter((line, index) => line === lines[index - 1])).toEqual([]);
+    const changes = json.stdout.split(/(?<=^})\n/m).filter((text) => text !== '');
+    for (const change of changes) expectValidAnswer(JSON.parse(change));
+    expect(JSON.parse(changes[0]!)).toMatchObject({ kind: 'StatusChange', type: 'Added', item: { state: 'Waiting' } });
+  });
+
   it('reports a selector that the API server rejects, in one line', async () => {
     const { exitCode, stdout, stderr } = await tutti('status', '-l', 'a in (');
     expect([exitCode, stdout]).toEqual([1, '']);

@@ -15,6 +15,8 @@ export interface TableOptions {
   readonly hasColors: boolean;
   /** Columns of the terminal, to which the last column is cut. Absent: nothing is cut. */
   readonly width?: number | undefined;
+  /** Minimum width of each column, so that the lines align with those of an earlier table. */
+  readonly minWidths?: readonly number[];
 }
 
 const gap = '  ';
@@ -25,15 +27,11 @@ const minLastWidth = 4;
 export function tableLines<Row>(
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { hasHeaders, hasColors, width }: TableOptions,
+  { hasHeaders, hasColors, width, minWidths = [] }: TableOptions,
 ): readonly string[] {
   const last = columns.length - 1;
-  const cells = rows.map((row) => columns.map(({ text }, index) => safeText(text(row)) || (index === last ? '' : '-')));
-  const headers = columns.map(({ header }) => header);
-  const shown = hasHeaders ? [headers, ...cells] : cells;
-  const widths = headers.map((_, index) =>
-    shown.reduce((widest, line) => Math.max(widest, textColumns(line[index]!)), 0),
-  );
+  const shown = hasHeaders ? [columns.map(({ header }) => header), ...cellsOf(columns, rows)] : cellsOf(columns, rows);
+  const widths = widthsOf(shown, minWidths);
   const before = widths.slice(0, last).reduce((sum, each) => sum + each + gap.length, 0);
   const lastWidth = width === undefined ? Infinity : Math.max(minLastWidth, width - before);
   return shown.map((line, at) => {
@@ -46,6 +44,27 @@ export function tableLines<Row>(
     });
     return texts.join(gap).trimEnd();
   });
+}
+
+/** Returns the width of each column of a table with headers. */
+export function tableWidths<Row>(
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+  minWidths: readonly number[] = [],
+): readonly number[] {
+  return widthsOf([columns.map(({ header }) => header), ...cellsOf(columns, rows)], minWidths);
+}
+
+function cellsOf<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): readonly (readonly string[])[] {
+  const last = columns.length - 1;
+  return rows.map((row) => columns.map(({ text }, index) => safeText(text(row)) || (index === last ? '' : '-')));
+}
+
+function widthsOf(lines: readonly (readonly string[])[], minWidths: readonly number[]): readonly number[] {
+  const [first = []] = lines;
+  return first.map((_, index) =>
+    lines.reduce((widest, line) => Math.max(widest, textColumns(line[index]!)), minWidths[index] ?? 0),
+  );
 }
 
 function cutCell(text: string, columns: number): string {

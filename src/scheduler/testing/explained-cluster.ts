@@ -16,7 +16,7 @@ const second = 1_000;
 const laterVersion = '1000';
 
 /** The API server accepts each write of a volume, and no controller reacts. */
-export const acceptsAll: VolumeWriter = {
+const acceptsAll: VolumeWriter = {
   bind: () => Promise.resolve(laterVersion),
   provision: () => Promise.resolve(laterVersion),
 };

@@ -8,7 +8,7 @@ import type { StatusGroup } from './status-group.ts';
 import type { StatusCondition, StatusPod } from './status-pod.ts';
 
 /** A partially bound group counts as starting for this long after its latest Binding, if no other member has a verdict. */
-const startingMs = 10_000;
+export const startingMs = 10_000;
 
 interface GroupFacts {
   readonly state: EntityState;

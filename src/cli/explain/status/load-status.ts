@@ -4,7 +4,7 @@ import type { EntityState } from '../../../api/explain/explanation.ts';
 import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
 import { parseGroupKey } from '../../../api/group-key.ts';
 import type { GroupSource } from '../../../api/group-key.ts';
-import { nativePodGroupPath, nativeVersions } from '../../../api/native-pod-group.ts';
+import { nativePodGroupPath, nativeVersions, projectNativePodGroup } from '../../../api/native-pod-group.ts';
 import { podGroupPath } from '../../../api/pod-group.ts';
 import type { KubeClient } from '../../../client/kube-client.ts';
 import { CollectionLister } from '../../../compose/cluster-state/collection-lister.ts';
@@ -17,8 +17,8 @@ import type { StatusGroup } from './status-group.ts';
 import { projectStatusPod } from './status-pod.ts';
 import type { StatusPod } from './status-pod.ts';
 
-export interface StatusOptions {
-  readonly client: Pick<KubeClient, 'get' | 'list'>;
+/** What the user wants to see. */
+export interface StatusSelection {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   /** Label selector for groups and single pods. */
@@ -27,6 +27,10 @@ export interface StatusOptions {
   readonly subjects: readonly SubjectArgument[];
   /** Pods in no group are shown if they name one of these. Absent: only those among `subjects`. */
   readonly podsOf?: readonly string[] | undefined;
+}
+
+export interface StatusOptions extends StatusSelection {
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +53,7 @@ export async function loadStatus(options: StatusOptions): Promise<StatusList> {
     const { source, namespace, name } = parseGroupKey(key);
     return isListed(source) ? [absentStatusGroup(source, namespace, name)] : [];
   });
-  const chosen = [...groups, ...absent].filter((group) => isNamed(options, 'PodGroup', group.name, group.source));
+  const chosen = [...groups, ...absent].filter((group) => isChosenGroup(options, group));
   const singles = (members.get(undefined) ?? []).filter((pod) => isChosenPod(options, pod));
   const items = [
     ...chosen.map((group) => groupItem(group, pods && (members.get(group.key) ?? []), now)),
@@ -90,7 +94,7 @@ async function listObjects(options: StatusOptions): Promise<Objects> {
   const nativePaths = nativeVersions.map((version) => nativePodGroupPath(version, namespace));
   const [ofTutti, native, ofPods] = await Promise.all([
     lister.fill(podGroupPath(namespace), (raw) => groups.push(statusGroupOf(raw)), selected),
-    lister.fillFirst(nativePaths, (raw) => groups.push(nativeStatusGroupOf(raw)), selected),
+    lister.fillFirst(nativePaths, (raw) => groups.push(nativeStatusGroupOf(projectNativePodGroup(raw))), selected),
     lister.fill(podPath, (raw) => pods.push(projectStatusPod(raw))),
   ]);
   if (ofTutti === 'absent') {
@@ -122,7 +126,7 @@ function isMember({ groupKey, nativeGroupKey }: StatusPod): boolean {
   return groupKey !== undefined || nativeGroupKey !== undefined;
 }
 
-function isNamed({ subjects }: StatusOptions, kind: Subject['kind'], name: string, source?: GroupSource): boolean {
+function isNamed({ subjects }: StatusSelection, kind: Subject['kind'], name: string, source?: GroupSource): boolean {
   // A name without a kind is that of a group, and one without an API that of a group of either.
   return (
     subjects.length === 0 ||
@@ -133,10 +137,19 @@ function isNamed({ subjects }: StatusOptions, kind: Subject['kind'], name: strin
   );
 }
 
-function isChosenPod(options: StatusOptions, { name, scheduledBy }: StatusPod): boolean {
-  if (options.subjects.length > 0) return isNamed(options, 'Pod', name);
-  return options.podsOf?.includes(scheduledBy) === true;
+/** Returns whether this group is to be shown. The selector is not checked. */
+export function isChosenGroup(selection: StatusSelection, { name, source }: StatusGroup): boolean {
+  return isNamed(selection, 'PodGroup', name, source);
 }
+
+/** Returns whether this pod without a group is to be shown. The selector is not checked. */
+export function isChosenPod(selection: StatusSelection, { name, scheduledBy }: StatusPod): boolean {
+  if (selection.subjects.length > 0) return isNamed(selection, 'Pod', name);
+  return selection.podsOf?.includes(scheduledBy) === true;
+}
+
+/** Message of a named object that does not exist. */
+export const notFound = 'not found';
 
 /** Returns an error for each object that the user has named and that is not there. */
 export function missingSubjects(
@@ -146,7 +159,7 @@ export function missingSubjects(
   return subjects.flatMap(({ kind = 'PodGroup', name }) => {
     const isThere = items.some(({ subject }) => subject.kind === kind && subject.name === name);
     if (isThere) return [];
-    return [{ part: `${kind === 'Pod' ? 'pod' : 'group'}/${name}`, message: 'not found' }];
+    return [{ part: `${kind === 'Pod' ? 'pod' : 'group'}/${name}`, message: notFound }];
   });
 }
 

@@ -8,7 +8,12 @@ import type { PrintOptions } from '../../output/print.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { subjectName } from '../subject-argument.ts';
 
-const colors: Readonly<Record<EntityState, Color | undefined>> = {
+/** A row of the table. */
+export interface StatusRow extends Omit<StatusItem, 'state'> {
+  readonly state: EntityState | 'Deleted';
+}
+
+const colors: Readonly<Record<StatusRow['state'], Color | undefined>> = {
   Partial: 'red',
   Waiting: 'yellow',
   Starting: undefined,
@@ -16,6 +21,7 @@ const colors: Readonly<Record<EntityState, Color | undefined>> = {
   Running: 'green',
   Finished: 'faint',
   Unknown: 'faint',
+  Deleted: 'faint',
 };
 
 /** Prints the list, and on standard error the parts that failed. `showsNamespace`: the list may have several. */
@@ -25,28 +31,14 @@ export function printStatus(
   options: PrintOptions,
   context: Pick<CommandContext, 'stdout' | 'stderr' | 'environment' | 'clock'>,
 ): void {
-  const now = context.clock.now();
-  const hasBothKinds = new Set(list.items.map(({ subject }) => subject.kind)).size > 1;
-  const columns: readonly TableColumn<StatusItem>[] = [
-    ...(showsNamespace ? [{ header: 'NAMESPACE', text: ({ subject }: StatusItem) => subject.namespace }] : []),
-    {
-      header: hasBothKinds ? 'ENTITY' : list.items[0]?.subject.kind === 'Pod' ? 'POD' : 'GROUP',
-      text: ({ subject: { kind, name } }) => (hasBothKinds ? `${kind === 'Pod' ? 'pod' : 'group'}/${name}` : name),
-    },
-    { header: 'STATE', text: ({ state }) => state, color: ({ state }) => colors[state] },
-    { header: 'WAITS FOR', text: ({ waitsFor = '' }) => waitsFor },
-    { header: 'BOUND/QUORUM/SIZE', text: ({ bound, minMember, size }) => `${bound}/${minMember}/${size}` },
-    { header: 'SINCE', text: ({ since }) => ageSince(since, now) },
-  ];
+  const kinds = new Set(list.items.map(({ subject }) => subject.kind));
+  const entity = kinds.size > 1 ? 'ENTITY' : kinds.has('Pod') ? 'POD' : 'GROUP';
+  const columns = statusColumns({ showsNamespace, entity, now: context.clock.now() });
   printList(
     {
       object: list,
-      columns: [...columns, { header: 'WHY', text: ({ message }) => withoutOwnName(message) }],
-      wideColumns: [
-        ...columns,
-        { header: 'API', text: ({ subject: { source = 'v1' } }) => source },
-        { header: 'WHY', text: ({ message }) => message },
-      ],
+      columns: columns.normal,
+      wideColumns: columns.wide,
       name: ({ subject }) => subjectName(subject),
       footer: [totalsLine(list)],
     },
@@ -54,6 +46,38 @@ export function printStatus(
     context,
   );
   for (const { part, message } of list.errors) printNote(`${part}: ${message}`, context);
+}
+
+/** Returns the columns of a table and of a wide one. `entity`: header of the names. `now`: milliseconds since the epoch. */
+export function statusColumns({
+  showsNamespace,
+  entity,
+  now,
+}: {
+  readonly showsNamespace: boolean;
+  readonly entity: 'ENTITY' | 'GROUP' | 'POD';
+  readonly now: number;
+}): Readonly<Record<'normal' | 'wide', readonly TableColumn<StatusRow>[]>> {
+  const columns: readonly TableColumn<StatusRow>[] = [
+    ...(showsNamespace ? [{ header: 'NAMESPACE', text: ({ subject }: StatusRow) => subject.namespace }] : []),
+    {
+      header: entity,
+      text: ({ subject: { kind, name } }) =>
+        entity === 'ENTITY' ? `${kind === 'Pod' ? 'pod' : 'group'}/${name}` : name,
+    },
+    { header: 'STATE', text: ({ state }) => state, color: ({ state }) => colors[state] },
+    { header: 'WAITS FOR', text: ({ waitsFor = '' }) => waitsFor },
+    { header: 'BOUND/QUORUM/SIZE', text: ({ bound, minMember, size }) => `${bound}/${minMember}/${size}` },
+    { header: 'SINCE', text: ({ since }) => ageSince(since, now) },
+  ];
+  return {
+    normal: [...columns, { header: 'WHY', text: ({ message }) => withoutOwnName(message) }],
+    wide: [
+      ...columns,
+      { header: 'API', text: ({ subject: { source = 'v1' } }) => source },
+      { header: 'WHY', text: ({ message }) => message },
+    ],
+  };
 }
 
 /** The row names the group already: drops the beginning `PodGroup ns/red cannot start: `. */

@@ -11,17 +11,19 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { SubjectArgument } from '../subject-argument.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
-import { loadStatus, missingSubjects } from './load-status.ts';
+import { followStatus } from './follow-status.ts';
+import { loadStatus, missingSubjects, notFound } from './load-status.ts';
 import { printStatus } from './print-status.ts';
 
 /** The flags of `tutti status`. */
 export interface StatusFlags extends ConnectionFlags, NamespaceFlags, SelectorFlags, SchedulerLookupFlags, PrintFlags {
   readonly pods?: true;
+  readonly watch?: true;
 }
 
 /**
  * Prints the pod groups and why they wait. Resolves to 1 if nothing could be listed, or if something that the user has named does not
- * exist; otherwise to 0, also if one part failed.
+ * exist; otherwise to 0, also if one part failed. With `watch`, it then prints changes until a signal ends the command.
  */
 export async function runStatus(
   subjects: readonly SubjectArgument[],
@@ -32,8 +34,10 @@ export async function runStatus(
   return withCluster(flags, context, async (cluster) => {
     const { client, namespace } = cluster;
     const podsOf = flags.pods === true ? await schedulerNames(cluster, flags, signal) : undefined;
-    const { selector } = flags;
-    const list = await loadStatus({ client, namespace, selector, subjects, podsOf, now: context.clock.now(), signal });
+    const selection = { namespace, selector: flags.selector, subjects, podsOf };
+    const list = await loadStatus({ client, ...selection, now: context.clock.now(), signal });
+    if (flags.watch === true && (list.items.length > 0 || list.errors.every(({ message }) => message === notFound)))
+      return followStatus(client, list, selection, flags, context);
     printStatus(list, namespace === undefined, flags, context);
     const isMissing = missingSubjects(subjects, list.items).length > 0;
     const hasFailed = isMissing || (list.items.length === 0 && list.errors.length > 0);

@@ -1,6 +1,6 @@
 import { groupKeyOf } from '../../../api/group-key.ts';
 import type { GroupSource } from '../../../api/group-key.ts';
-import { projectNativePodGroup } from '../../../api/native-pod-group.ts';
+import type { NativePodGroup } from '../../../api/native-pod-group.ts';
 import { hasStarted, podGroupConditions, podGroupPhaseOf, projectPodGroup } from '../../../api/pod-group.ts';
 import type { PodGroupPhase } from '../../../api/pod-group.ts';
 import { readConditions } from '../../../controller/pod-group-status.ts';
@@ -55,9 +55,9 @@ export function statusGroupOf(raw: unknown): StatusGroup {
   };
 }
 
-/** Reads a PodGroup of `scheduling.k8s.io`. Throws MalformedObjectError. */
-export function nativeStatusGroupOf(raw: unknown): StatusGroup {
-  const { uid, namespace, name, key, minCount = 0, creationTimestamp, scheduled } = projectNativePodGroup(raw);
+/** Returns what a PodGroup of `scheduling.k8s.io` shows. */
+export function nativeStatusGroupOf(group: NativePodGroup): StatusGroup {
+  const { uid, namespace, name, key, minCount = 0, creationTimestamp, scheduled } = group;
   const condition = scheduled && statusConditionOf(scheduled);
   return {
     source: 'scheduling.k8s.io',
