@@ -8,10 +8,8 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang-view.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeFirstInLine, describeShortage } from '../../framework/capacity-shortage.ts';
-import { describeCause, failureIn, withoutNumbers } from '../../framework/diagnosis.ts';
+import { failureIn } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import { namespaceOf } from '../../framework/names-for-users.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -34,11 +32,11 @@ import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
 import type { Turns } from '../backfill/turns.ts';
-import { predictedStartOf, reservedFor } from '../backfill/turn-texts.ts';
 import { waitsForVictims } from '../preemption/preemptions.ts';
 import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
-import { describeRejection, noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
+import { verdictOfRejection } from './rejection-verdict.ts';
+import { noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
 
 const bindFailed = new Status('Unschedulable', {
   text: 'node(s) where binding the pod failed',
@@ -315,44 +313,24 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const willFit = waitsForVictims(preemption);
-    const {
-      waitsFor,
-      note: sharedNote,
-      noteFor,
-    }: WaitCause = willFit
+    const waitCause: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf }, budget);
+    const { waitsFor } = waitCause;
     const mayHaveTurn = !willFit && turns?.mayHaveTurn(entity.key, waitsFor) === true;
     const predicted =
       mayHaveTurn && turns.mayPredict(entity, profile)
         ? { turn: yield* turns.predict({ entity, profile, demand, nodeSubsetOf }, budget) }
         : undefined;
     const future = mayHaveTurn ? (predicted === undefined ? turns.of(entity.key) : predicted.turn)?.future : undefined;
-    const isBehind = waitsFor === 'turn' && future === undefined;
     const [shortage] = diagnosis.shortages ?? [];
     const isFirst =
       shortage !== undefined && waitsFor === 'capacity' && this.#options.lines.isFirst(entity, shortage.resource);
-    const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
-      const waitNote = noteFor?.(namespaceOf(of)) ?? sharedNote;
-      const counted = waitNote !== undefined && (of.kind === 'gang' || isBehind) ? [waitNote] : [];
-      if (future !== undefined) counted.push(reservedFor(future, this.#options.clock.now()));
-      // An entity that waits for its turn needs no victims.
-      if (preemption !== undefined && !isBehind) counted.push(preemption.message);
-      const notes: string[] = [];
-      const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
-      if (note !== undefined) notes.push(note);
-      // It lacks nothing but its turn.
-      const amounts = shortage === undefined || isBehind ? [] : [describeShortage(shortage)];
-      if (of === schedulingEntity && isFirst) amounts.push(describeFirstInLine(shortage));
-      const rejection = describeRejection(of, { ...diagnosis, pod }, plan.placed, needed);
-      return {
-        reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
-        message: [rejection, ...amounts, ...counted, ...notes].join(' '),
-        waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
-        ...(amounts.length > 0 && { shortOf: shortage!.resource }),
-        ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
-        cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
-      };
+    const { placed } = plan;
+    const { clock, noteOf } = this.#options;
+    const findings = {
+      ...{ schedulingEntity, diagnosis, placed, needed },
+      ...{ waitCause, preemption, future, isFirst, clock, noteOf },
     };
     const membersWork = members.length * workPerShortStep;
     if (budget.lacks(membersWork)) yield;
@@ -367,13 +345,14 @@ export class SchedulingCycle {
       : undefined;
     const verdictFor =
       counterpart &&
-      ((of: SchedulingEntity, others: readonly Pod[]): Verdict => verdictOf(of, { pod: counterpart(others) }));
+      ((of: SchedulingEntity, others: readonly Pod[]): Verdict =>
+        verdictOfRejection(findings, of, { pod: counterpart(others) }));
     // The caller then reports the verdict of every member.
     if (budget.lacks(membersWork)) yield;
     return {
       kind: 'rejected',
       pods: members,
-      verdict: verdictOf(schedulingEntity, diagnosis),
+      verdict: verdictOfRejection(findings, schedulingEntity, diagnosis),
       failure: {
         unschedulablePlugins: unschedulablePluginsOf(plan, preemption),
         pending: plan.pending,
