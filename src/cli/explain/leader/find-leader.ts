@@ -2,6 +2,7 @@ import { UserError } from '../../../base/user-error.ts';
 import type { KubeClient } from '../../../client/kube-client.ts';
 import type { SchedulerConfiguration } from '../../../config/scheduler-configuration.ts';
 import { defaultSecurePorts } from '../../../serving/secure-serving-options.ts';
+import { imageVersion } from '../version/image-version.ts';
 
 /** The pod of the scheduler that leads. */
 export interface LeaderPod {
@@ -10,6 +11,8 @@ export interface LeaderPod {
   readonly port: number;
   /** Name of its Service, by the chart. */
   readonly service: string;
+  /** Tag of its image. */
+  readonly version: string | undefined;
 }
 
 /** The scheduler that leads cannot be found. The message is a sentence without a period. */
@@ -25,6 +28,7 @@ interface RawPod {
   readonly spec?: {
     readonly containers?: readonly {
       readonly name?: string;
+      readonly image?: string;
       readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
     }[];
   };
@@ -46,5 +50,5 @@ export async function findLeader(
   const pod = await client.get<RawPod>(`/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(name)}`, { signal });
   const container = pod.spec?.containers?.find((each) => each.name === 'scheduler');
   const port = container?.ports?.find((each) => each.name === 'https')?.containerPort ?? defaultSecurePorts.scheduler;
-  return { namespace, name, port, service: resourceName };
+  return { namespace, name, port, service: resourceName, version: imageVersion(container?.image ?? '') };
 }

@@ -19,6 +19,8 @@ export interface ForwardedLeaderOptions {
   readonly trust: SchedulerTrust;
   readonly token: string;
   readonly signal: AbortSignal;
+  /** See LeaderState. */
+  readonly version: string | undefined;
 }
 
 /** The scheduler has answered with an error, or not at all. */
@@ -36,6 +38,10 @@ export class ForwardedLeader implements LeaderState {
 
   constructor(options: ForwardedLeaderOptions) {
     this.#options = options;
+  }
+
+  get version(): string | undefined {
+    return this.#options.version;
   }
 
   get(path: string): Promise<unknown> {

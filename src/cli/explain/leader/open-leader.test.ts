@@ -30,14 +30,16 @@ const configuration = [
   'profiles: [{schedulerName: tutti}]',
 ].join('\n');
 const lease = '/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases/tutti-scheduler';
+const firstPod = '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x';
+const https = { name: 'https', containerPort: 12_345 };
 const objects: ForwardingServerOptions['objects'] = {
   '/api/v1/configmaps': {
     metadata: { resourceVersion: '1' },
     items: [{ metadata: { namespace: 'tutti-system', name: 'c' }, data: { 'scheduler.yaml': configuration } }],
   },
   [lease]: { spec: { holderIdentity: 'tutti-scheduler-x_2b0f' } },
-  '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x': {
-    spec: { containers: [{ name: 'scheduler', ports: [{ name: 'https', containerPort: 12_345 }] }] },
+  [firstPod]: {
+    spec: { containers: [{ name: 'scheduler', ports: [https] }] },
   },
   '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
 };
@@ -174,6 +176,27 @@ describe('the scheduler that leads', () => {
   it('KP13: must answer in a form that is known', async () => {
     const leader = { get: () => Promise.resolve({ items: [] }), download: () => Promise.resolve(new Uint8Array()) };
     await expect(queueOfLeader(leader)).rejects.toThrow('unknown form');
+  });
+
+  it.each([
+    [
+      '999.0.1',
+      /^The scheduler has version 999\.0\.1\. This command has \d+\.\d+\.\d+, so it may not show all of the answer\.\n$/,
+    ],
+    ['0.0.1', /^$/],
+    ['latest', /^$/],
+  ])('KP13: is named in one warning if its version %s is newer', async (version, warning) => {
+    const spec = { containers: [{ name: 'scheduler', image: `registry:5000/tutti:${version}`, ports: [https] }] };
+    const { port: target } = scheduler.address() as AddressInfo;
+    api = await ForwardingServer.start({ objects: { ...objects, [firstPod]: { spec } }, target });
+    const endpoint = fixedEndpoint(api.url);
+    transport = new HttpTransport({ endpoint });
+    const client = new KubeClient({ transport, clock: systemClock });
+    const stderr = new PassThrough();
+    const context = { interruption: { signal: new AbortController().signal }, stderr } as unknown as CommandContext;
+    const cluster = { client, endpoint, namespace: 'ml' };
+    expect(await askLeader(queueOfLeader, cluster, { ...unverified, source: 'scheduler' }, context)).toHaveLength(2);
+    expect(String(stderr.read() ?? '')).toMatch(warning);
   });
 
   describe('KP9: whose pod does not answer', () => {

@@ -46,7 +46,7 @@ export async function openLeader(
   const trust = await trustOf(flags, `${pod.service}.${pod.namespace}.svc`);
   const token = await schedulerToken(flags, client, signal);
   const target = { endpoint, namespace: pod.namespace, pod: pod.name, port: pod.port };
-  return new ForwardedLeader({ open: () => openPortForward(target), trust, token, signal });
+  return new ForwardedLeader({ open: () => openPortForward(target), trust, token, signal, version: pod.version });
 }
 
 async function trustOf(

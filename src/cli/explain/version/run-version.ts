@@ -9,6 +9,7 @@ import { printNote } from '../../output/print.ts';
 import { serialize } from '../../output/serialize.ts';
 import { safeText } from '../../../base/safe-text.ts';
 import { withCluster } from '../with-cluster.ts';
+import { imageVersion } from './image-version.ts';
 
 /** The flags of `tutti version`. */
 export interface VersionFlags extends ConnectionFlags {
@@ -78,6 +79,6 @@ async function installedSchedulers(flags: VersionFlags, context: CommandContext)
 function versionOf({ metadata: { namespace, name }, spec }: RawDeployment): readonly SchedulerVersion[] {
   const image = spec?.template?.spec?.containers?.find((container) => container.name === 'scheduler')?.image;
   if (image === undefined) return [];
-  const version = /:([\w][\w.-]*)(?:@|$)/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1];
+  const version = imageVersion(image);
   return [{ namespace, name, image, ...(version !== undefined && { version }) }];
 }
