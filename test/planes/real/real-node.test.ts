@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/system-clock.ts';
+import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
+import { openPortForward } from '../../../src/client/port-forward.ts';
 import { poll } from '../poll.ts';
 import { planeForSuite } from './plane-for-suite.ts';
 import { provideNodeForSuite } from './node/provide-real-node.ts';
@@ -23,10 +26,14 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
   });
 
   async function run(name: string, ...args: readonly string[]): Promise<void> {
+    await runWith({}, name, ...args);
+  }
+
+  async function runWith(spec: object, name: string, ...args: readonly string[]): Promise<void> {
     const container = { name: 'main', image: pauseImage, imagePullPolicy: 'Never', args };
     await plane().client.create(pods, {
       metadata: { name },
-      spec: { nodeName, restartPolicy: 'Never', terminationGracePeriodSeconds: 5, containers: [container] },
+      spec: { nodeName, restartPolicy: 'Never', terminationGracePeriodSeconds: 5, containers: [container], ...spec },
     });
   }
 
@@ -55,6 +62,24 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
     await run('wrong', 'soon');
     await reached('wrong', 'Failed');
     expect(await logOf('wrong')).toContain('invalid duration "soon"');
+  });
+
+  it('forwards a port of a pod through the API server, the kubelet and containerd', async () => {
+    await runWith({ hostNetwork: true }, 'on-host');
+    await reached('on-host', 'Running');
+    const endpoint = await loadKubeconfig({ clock: systemClock, path: join(plane().folder, 'kubeconfig') });
+    const target = { endpoint, namespace: 'default', pod: 'on-host' };
+    // In the network of the node, the kubelet itself listens there.
+    const connection = await openPortForward({ ...target, port: 10_248 });
+    connection.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    let answer = '';
+    connection.on('data', (text: unknown) => (answer += String(text)));
+    await poll(() => Promise.resolve(answer.endsWith('\r\n\r\nok') ? undefined : answer), 'the kubelet has answered');
+    connection.destroy();
+    const closed = await openPortForward({ ...target, port: 1 });
+    const failure = new Promise<Error>((resolve) => closed.once('error', resolve));
+    closed.write('x');
+    expect((await failure).message).toMatch(/^cannot forward port 1 of pod default\/on-host: .*(refused|failed)/s);
   });
 
   it('ends a container whose pod is deleted', async () => {
