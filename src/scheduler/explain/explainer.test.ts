@@ -248,3 +248,13 @@ it('adds copies of a node beside a node that has the name of a copy', () => {
     ['a-copy-1', ['on-a-copy-1']],
   ]);
 });
+
+it('tries to avoid only some of many cordoned nodes, and says so', () => {
+  const c = cluster();
+  for (let i = 0; i < 60; i++) c.node({ name: `n${i}`, cpu: 4, unschedulable: true });
+  c.group({ name: 'red', minMember: 60 });
+  c.members(60, { group: 'red', cpu: 3 });
+  const { whatHelps, unknowns } = c.harness.core.explainNow({ namespace: 'default', name: 'red' })!;
+  expect(whatHelps.find(({ kind }) => kind === 'uncordon')).toHaveProperty('nodes.length', 60);
+  expect(unknowns).toContain('workCap');
+});

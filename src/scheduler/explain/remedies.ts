@@ -41,6 +41,8 @@ const hostnameLabel = 'kubernetes.io/hostname';
 const aboveAll = Infinity;
 /** Maximum number of plans in the search for pods that have to end. */
 const maxPlans = 5;
+/** Maximum number of cordoned nodes that a plan tries to avoid, one by one. Attempts wait meanwhile. */
+const maxAvoided = 50;
 
 /**
  * Looks for changes that make an entity fit. Each that it returns was proved by a dry run in which the whole entity had nodes. Every method is one
@@ -80,9 +82,9 @@ export class Remedies {
     return nominations.length === 0 ? undefined : { kind: 'raisePriority', above };
   }
 
-  /** The cordoned nodes that the entity would use. */
+  /** The cordoned nodes that the entity would use. Fewer may be enough if they are many. */
   *uncordon(
-    { profile, schedulingEntity, nodeSubsetOf }: RemedyRequest,
+    { profile, schedulingEntity, nodeSubsetOf, onCapped }: RemedyRequest,
     budget: WorkBudget,
   ): Yielding<Remedy | undefined> {
     const { nodes } = this.#options.cluster;
@@ -98,7 +100,8 @@ export class Remedies {
     const others = nodes.map(({ name }) => name).filter((name) => !cordoned.has(name));
     // Fewer of them may be enough: the plan did not try to avoid them.
     const within = new Set([...others, ...used]);
-    for (const name of used) {
+    if (used.size > maxAvoided) onCapped();
+    for (const name of [...used].slice(0, maxAvoided)) {
       within.delete(name);
       const { fits } = yield* run({ within });
       if (!fits) within.add(name);
