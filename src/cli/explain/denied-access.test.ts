@@ -219,7 +219,7 @@ describe('WI15: a user who sees one namespace', () => {
     expect(stderr).toMatch(/^The version of the cluster is unknown: user "jane" may not list /);
   });
 
-  it('gets no claim about objects that nobody could list', async () => {
+  it('gets no claim about objects that it may not list', async () => {
     const own = ['/api/v1/namespaces/default/pods', podGroupPath('default')];
     forbid(...cluster, ...own);
     const why = await tutti('why a');
