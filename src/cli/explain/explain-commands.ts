@@ -62,7 +62,8 @@ function statusCommand(): Command {
     .description('Show the state of pod groups and why they wait, as their conditions and pods show it.')
     .argument('[name...]', 'Pod groups, or pods as pod/NAME. Default: all pod groups', subjectArgument)
     .option('--pods', 'Also show pods that are in no group and name the scheduler.')
-    .option('-w, --watch', 'After the list, print what changes, until you interrupt the command.');
+    .option('-w, --watch', 'After the list, print what changes, until you interrupt the command.')
+    .addOption(snapshotOption().conflicts(['watch', 'selector']));
   withSchedulerLookupFlags(withSelectorFlag(withNamespaceFlags(command)));
   return withConnectionFlags(withPrintFlags(command)).addHelpText(
     'after',

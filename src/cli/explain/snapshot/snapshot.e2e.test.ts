@@ -9,6 +9,7 @@ import { KubeClient } from '../../../client/kube-client.ts';
 import { loadKubeconfig } from '../../../client/kubeconfig.ts';
 import { createPlayground } from '../../../compose/create-playground.ts';
 import type { Playground } from '../../../compose/create-playground.ts';
+import type { StatusItem } from '../../../api/explain/lists.ts';
 import { unpackSnapshot } from '../../../compose/snapshot/snapshot-file.ts';
 import { silentLogger } from '../../../observability/silent-logger.ts';
 import { expectValidAnswer } from '../../../../test/expect/valid-answer.ts';
@@ -70,6 +71,22 @@ describe('tutti snapshot', () => {
     const { exitCode, stdout } = await tutti('explain', '--snapshot', path);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('verdicts that cannot be compared: 1: they come from conditions');
+  });
+
+  it('shows the states of the groups at that time', async () => {
+    const path = file('status.json.gz');
+    await tutti('snapshot', '-o', path, '--kubeconfig', ground.kubeconfigPath);
+    const now = await tutti('status', '-A', '-o', 'json', '--kubeconfig', ground.kubeconfigPath);
+    const then = await tutti('status', '--snapshot', path, '-o', 'json');
+    const list = JSON.parse(then.stdout);
+    expectValidAnswer(list);
+    expect([then.exitCode, then.stderr, list.basis.source]).toEqual([0, '', 'snapshot']);
+    const facts = ({ subject: { name }, state, waitsFor, bound, minMember, size, message }: StatusItem): object => {
+      return { name, state, waitsFor, bound, minMember, size, message };
+    };
+    expect(list.items.map(facts)).toEqual(JSON.parse(now.stdout).items.map(facts));
+    expect((await tutti('status', '--snapshot', path, 'nope')).stderr).toBe('group/nope: not found\n');
+    expect((await tutti('status', '--snapshot', path, '-w')).exitCode).toBe(2);
   });
 
   it('WI24: replaces all names, and the plans stay the same', async () => {

@@ -1,5 +1,5 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
-import type { PartError, Subject } from '../../../api/explain/basis.ts';
+import type { Basis, PartError, Subject } from '../../../api/explain/basis.ts';
 import type { EntityState } from '../../../api/explain/explanation.ts';
 import type { StatusItem, StatusList } from '../../../api/explain/lists.ts';
 import { parseGroupKey } from '../../../api/group-key.ts';
@@ -58,19 +58,30 @@ export async function loadStatus(options: StatusOptions): Promise<StatusList> {
   const items = [
     ...chosen.map((group) => groupItem(group, pods && (members.get(group.key) ?? []), now)),
     ...singles.map(podItem),
-  ].sort(inOrder);
+  ];
+  const basis: Basis = {
+    source: 'conditions',
+    takenAt: new Date(now).toISOString(),
+    ageSeconds: 0,
+    unknowns: ['assumedPods', ...(pods === undefined ? (['hiddenPods'] as const) : []), 'queueOrder', 'reservations'],
+  };
+  return statusListOf(items, basis, errors, options.subjects);
+}
+
+/** Returns the list of these items, urgent states first, with an error for each of `subjects` that is not among them. */
+export function statusListOf(
+  items: readonly StatusItem[],
+  basis: Basis,
+  errors: readonly PartError[],
+  subjects: readonly SubjectArgument[],
+): StatusList {
   return {
     apiVersion: explainApiVersion,
     kind: 'StatusList',
-    basis: {
-      source: 'conditions',
-      takenAt: new Date(now).toISOString(),
-      ageSeconds: 0,
-      unknowns: ['assumedPods', ...(pods === undefined ? (['hiddenPods'] as const) : []), 'queueOrder', 'reservations'],
-    },
-    items,
+    basis,
+    items: items.toSorted(inOrder),
     totals: totalsOf(items),
-    errors: [...errors, ...missingSubjects(options.subjects, items)],
+    errors: [...errors, ...missingSubjects(subjects, items)],
   };
 }
 
@@ -138,12 +149,18 @@ function isNamed({ subjects }: StatusSelection, kind: Subject['kind'], name: str
 }
 
 /** Returns whether this group is to be shown. The selector is not checked. */
-export function isChosenGroup(selection: StatusSelection, { name, source }: StatusGroup): boolean {
+export function isChosenGroup(
+  selection: StatusSelection,
+  { name, source }: Pick<StatusGroup, 'name' | 'source'>,
+): boolean {
   return isNamed(selection, 'PodGroup', name, source);
 }
 
 /** Returns whether this pod without a group is to be shown. The selector is not checked. */
-export function isChosenPod(selection: StatusSelection, { name, scheduledBy }: StatusPod): boolean {
+export function isChosenPod(
+  selection: StatusSelection,
+  { name, scheduledBy }: Pick<StatusPod, 'name' | 'scheduledBy'>,
+): boolean {
   if (selection.subjects.length > 0) return isNamed(selection, 'Pod', name);
   return selection.podsOf?.includes(scheduledBy) === true;
 }

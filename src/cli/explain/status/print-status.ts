@@ -33,7 +33,7 @@ export function printStatus(
 ): void {
   const kinds = new Set(list.items.map(({ subject }) => subject.kind));
   const entity = kinds.size > 1 ? 'ENTITY' : kinds.has('Pod') ? 'POD' : 'GROUP';
-  const columns = statusColumns({ showsNamespace, entity, now: context.clock.now() });
+  const columns = statusColumns({ showsNamespace, entity, now: Date.parse(list.basis.takenAt) });
   printList(
     {
       object: list,

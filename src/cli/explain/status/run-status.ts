@@ -8,6 +8,10 @@ import type {
 } from '../../cluster-flags.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { openSnapshot } from '../../../compose/snapshot/open-snapshot.ts';
+import { loadSnapshot } from '../snapshot/load-snapshot.ts';
+import type { SnapshotFlag } from '../snapshot/snapshot-flag.ts';
+import { statusOfSnapshot } from './status-of-snapshot.ts';
 import type { SubjectArgument } from '../subject-argument.ts';
 import { withCluster } from '../with-cluster.ts';
 import type { OpenCluster } from '../with-cluster.ts';
@@ -16,7 +20,8 @@ import { loadStatus, missingSubjects, notFound } from './load-status.ts';
 import { printStatus } from './print-status.ts';
 
 /** The flags of `tutti status`. */
-export interface StatusFlags extends ConnectionFlags, NamespaceFlags, SelectorFlags, SchedulerLookupFlags, PrintFlags {
+export interface StatusFlags
+  extends ConnectionFlags, NamespaceFlags, SelectorFlags, SchedulerLookupFlags, PrintFlags, SnapshotFlag {
   readonly pods?: true;
   readonly watch?: true;
 }
@@ -31,6 +36,7 @@ export async function runStatus(
   context: CommandContext,
 ): Promise<number> {
   const { signal } = context.interruption;
+  if (flags.snapshot !== undefined) return printSnapshot(flags.snapshot, subjects, flags, context);
   return withCluster(flags, context, async (cluster) => {
     const { client, namespace } = cluster;
     const podsOf = flags.pods === true ? await schedulerNames(cluster, flags, signal) : undefined;
@@ -43,6 +49,25 @@ export async function runStatus(
     const hasFailed = isMissing || (list.items.length === 0 && list.errors.length > 0);
     return hasFailed ? exitCodes.failed : exitCodes.ok;
   });
+}
+
+async function printSnapshot(
+  path: string,
+  subjects: readonly SubjectArgument[],
+  flags: StatusFlags,
+  context: CommandContext,
+): Promise<number> {
+  const open = openSnapshot(await loadSnapshot(path), context.clock);
+  const { core } = open;
+  try {
+    const namespace = flags.allNamespaces === true ? undefined : flags.namespace;
+    const podsOf = flags.pods === true ? (flags.schedulerName ?? core.profiles.schedulerNames) : undefined;
+    const list = statusOfSnapshot(open, { namespace, subjects, podsOf });
+    printStatus(list, namespace === undefined, flags, context);
+    return list.errors.length > 0 ? exitCodes.failed : exitCodes.ok;
+  } finally {
+    await core.stop();
+  }
 }
 
 async function schedulerNames(
