@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { QueueList } from '../../src/api/explain/lists.ts';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
+import { CommandInProcess } from '../../src/cli/testing/command-in-process.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { ChartRelease } from '../chart/installed-chart.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
@@ -180,6 +182,17 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       await plane().startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
       await plane().node!.importImage(image.archive);
       release = new ChartRelease(plane(), 'tutti', 'tutti-system');
+      const name = 'reads-debug';
+      await plane().client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name } });
+      await plane().client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+        metadata: { name },
+        roleRef: {
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'ClusterRole',
+          name: 'tutti:tutti-system:debug-reader',
+        },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+      });
     });
 
     afterEach(async () => {
@@ -244,6 +257,17 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       return (await plane().client.list('/api/v1/namespaces/default/pods', { labelSelector })).items as Pod[];
     }
 
+    /** Runs a command that asks the scheduler in its pod, through the API server and the kubelet. Returns its answer. */
+    async function askScheduler(...parameters: readonly string[]): Promise<unknown> {
+      const command = new CommandInProcess([
+        ...[...parameters, '--source', 'scheduler', '--output', 'json', '--insecure-skip-scheduler-tls-verify'],
+        ...['--token-from-service-account', 'default/reads-debug', '--kubeconfig', join(plane().folder, 'kubeconfig')],
+      ]);
+      expect(await command.ended, command.stderr).toBe(0);
+      expect(command.stderr).toBe('');
+      return JSON.parse(command.stdout);
+    }
+
     async function expectFinished(name: string): Promise<void> {
       await poll(async () => {
         const { status = {} } = await plane().client.get<{ status?: { phase?: string } }>(
@@ -282,6 +306,14 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
           return reasons.join() === 'Unschedulable,Unschedulable,Unschedulable' ? undefined : reasons.join();
         }, 'all members have a verdict');
         expect((await membersOf(gang('large'))).map(({ spec }) => spec.nodeName)).toEqual(Array(3).fill(undefined));
+        expect(await askScheduler('why', `group/${gang('large')}`, '-n', 'default')).toMatchObject({
+          ...{ kind: 'Explanation', basis: { source: 'scheduler' }, state: 'Waiting', waitsFor: expect.any(String) },
+          gang: { minMember: 3, existing: 3 },
+        });
+        const queue = (await askScheduler('queue')) as QueueList;
+        expect(queue.basis.source).toBe('scheduler');
+        const waiting = queue.items.find(({ subject }) => subject.name === gang('large'));
+        expect(waiting).toMatchObject({ position: 1, attempts: expect.any(Number) });
         await expectHealthy(['controller', 'scheduler']);
 
         const more = { ...values, scheduler: { replicaCount: 2 }, logging: { level: 'debug' } };
