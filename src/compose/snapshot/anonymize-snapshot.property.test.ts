@@ -3,8 +3,10 @@ import type { Snapshot } from '../../api/explain/snapshot.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { runs } from '../../base/testing/runs.ts';
 import { anonymizeSnapshot } from './anonymize-snapshot.ts';
+import { knownFields } from './known-fields.ts';
 import { openSnapshot } from './open-snapshot.ts';
 import { differs, replaySnapshot } from './replay-snapshot.ts';
+import { snapshotSchema } from './snapshot-file.ts';
 import { BusyCluster } from './testing/busy-cluster.ts';
 import { snapshotOf, snapshotOfDrawn } from './testing/snapshot-of.ts';
 
@@ -12,7 +14,10 @@ import { snapshotOf, snapshotOfDrawn } from './testing/snapshot-of.ts';
 const count = Number(process.env.EXPLAIN_SEEDS ?? runs(400));
 const seeds = Array.from({ length: count }, (_, i) => 1 + i);
 
+const schema = snapshotSchema();
+
 function expectSamePlans(original: Snapshot, what: string): void {
+  expect(knownFields(original, schema), what).toEqual(original);
   const { snapshot, changedPlans } = anonymizeSnapshot(original);
   expect(changedPlans, what).toBe(0);
   const before = replaySnapshot(openSnapshot(original, new VirtualClock()));

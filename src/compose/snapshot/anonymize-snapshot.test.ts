@@ -5,8 +5,10 @@ import { seededRandom } from '../../base/random.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { anonymizeSnapshot } from './anonymize-snapshot.ts';
+import { knownFields } from './known-fields.ts';
 import { openSnapshot } from './open-snapshot.ts';
 import { differs, replaySnapshot } from './replay-snapshot.ts';
+import { snapshotSchema } from './snapshot-file.ts';
 import { snapshotOf } from './testing/snapshot-of.ts';
 
 /** Equal nodes, so that only names decide which of them a member gets, and groups of several pod classes that wait for their first attempt. */
@@ -72,4 +74,20 @@ it('does not anonymize away a difference that a replay shows', () => {
   const wrong = { ...snapshot, queue: [{ ...first!, plan }, ...others] };
   const { items } = replaySnapshot(openSnapshot(anonymizeSnapshot(wrong).snapshot, new VirtualClock()));
   expect(items.map(({ plan: result }) => result)).toEqual(['differs', ...others.map(() => 'same')]);
+});
+
+it('WI24: leaves out fields that a later version has added, and only those', () => {
+  const snapshot = equalNodes(1);
+  const canary = 'canary-of-a-later-version';
+  /** Adds a field to each object. The names in labels, amounts and the configuration are free. */
+  const withCanaries = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(withCanaries);
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value).map(([name, field]) => [name, isFree(name) ? field : withCanaries(field)]);
+    return { ...Object.fromEntries(fields), later: canary };
+  };
+  const isFree = (name: string): boolean =>
+    ['labels', 'matchLabels', 'allocatable', 'requests', 'nodeSelector', 'configuration'].includes(name);
+  expect(JSON.stringify(anonymizeSnapshot(withCanaries(snapshot) as Snapshot).snapshot)).not.toContain(canary);
+  expect(knownFields(snapshot, snapshotSchema())).toEqual(snapshot);
 });

@@ -10,9 +10,11 @@ import { demandOf } from '../../scheduler/placement/planning/demand.ts';
 import { podClassesOf } from '../../scheduler/placement/planning/pod-classes.ts';
 import { renameSnapshot } from './anonymize/rename-snapshot.ts';
 import type { Rename } from './anonymize/renaming.ts';
+import { knownFields } from './known-fields.ts';
 import { openSnapshot } from './open-snapshot.ts';
 import type { OpenSnapshot } from './open-snapshot.ts';
 import { replaySnapshot, replayedVerdict } from './replay-snapshot.ts';
+import { snapshotSchema } from './snapshot-file.ts';
 
 export interface AnonymizedSnapshot {
   readonly snapshot: Snapshot;
@@ -21,10 +23,11 @@ export interface AnonymizedSnapshot {
 }
 
 /**
- * Replaces the names in a snapshot and keeps what plans depend on. Messages contain names, so they are composed again; one that cannot be, because a
+ * Replaces the names in a snapshot and keeps what plans depend on. Fields that a later version has added are left out. Messages contain names, so they are composed again; one that cannot be, because a
  * replay contradicts it or it describes another state of the cluster, is left out.
  */
-export function anonymizeSnapshot(original: Snapshot): AnonymizedSnapshot {
+export function anonymizeSnapshot(given: Snapshot): AnonymizedSnapshot {
+  const original = knownFields(given, snapshotSchema()) as Snapshot;
   const clock = { now: () => Date.parse(original.takenAt) };
   const open = openSnapshot(original, clock);
   const { snapshot: renamed, rename } = renameSnapshot(original);

@@ -6,6 +6,7 @@ import { snapshotFormat } from '../../api/explain/snapshot.ts';
 import type { Snapshot } from '../../api/explain/snapshot.ts';
 import { messageOf } from '../../base/message-of.ts';
 import { packageFile } from '../../base/package-files.ts';
+import type { FieldSchema } from './known-fields.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
 /**
@@ -19,6 +20,11 @@ export const snapshotLimits = {
 } as const;
 
 type Limits = Readonly<Record<keyof typeof snapshotLimits, number>>;
+
+/** Returns the JSON Schema of snapshots. */
+export function snapshotSchema(): FieldSchema {
+  return JSON.parse(readFileSync(packageFile('schemas', explainApiVersion, 'Snapshot.json'), 'utf8')) as FieldSchema;
+}
 
 /** Returns the bytes of a file. */
 export function packSnapshot(snapshot: Snapshot): Uint8Array {
@@ -75,8 +81,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 
 /** Returns the first field that contradicts the schema, and how. */
 function problemOf(object: object): string | undefined {
-  const schema = JSON.parse(readFileSync(packageFile('schemas', explainApiVersion, 'Snapshot.json'), 'utf8')) as object;
-  const validate = new Ajv({ strict: false, strictNumbers: true }).compile(schema);
+  const validate = new Ajv({ strict: false, strictNumbers: true }).compile(snapshotSchema());
   if (validate(object)) return undefined;
   const [first] = validate.errors ?? [];
   return `${first?.instancePath === '' ? 'it' : first?.instancePath} ${first?.message}`;
