@@ -118,6 +118,16 @@ it('WI16: a pod of another scheduler is not planned', async () => {
   ]);
 });
 
+it('WI16: a group of another scheduler does not wait for members because of that', async () => {
+  const c = cluster();
+  c.node({ name: 'a', cpu: 1 });
+  c.group({ name: 'red', minMember: 2 });
+  for (const name of ['red-0', 'red-1']) c.pod({ name, group: 'red', cpu: 1, schedulerName: 'other' });
+  const { state, waitsFor, gang, errors } = await explain(c, 'red');
+  expect([state, waitsFor, gang?.existing]).toEqual(['Waiting', undefined, 2]);
+  expect(errors[0]?.part).toBe('scheduler');
+});
+
 it('of two groups with one name, the one of the API that is named is explained', () => {
   const c = cluster();
   c.group({ name: 'twice', minMember: 2 });

@@ -115,8 +115,8 @@ export class Explainer {
     const { subject, schedulingEntity, gang, pod } = found;
     const findings: Findings = { whatHelps: [], errors: [], unknowns: [] };
     const entity = this.#options.queue.get(entityKeyOf(schedulingEntity));
-    this.#summarize(findings, found, entity);
     const other = this.#otherScheduler(schedulingEntity);
+    this.#summarize(findings, found, entity, other === undefined);
     if (other !== undefined) findings.errors.push({ part: 'scheduler', message: other });
     else if (entity?.state.kind !== 'gated') {
       const demand = demandOf(this.#options.cluster, schedulingEntity);
@@ -141,8 +141,13 @@ export class Explainer {
     return `another scheduler decides: spec.schedulerName is ${safeMessage(first.schedulerName)}, not ${profiles.schedulerNames.join(' or ')}`;
   }
 
-  /** Adds what needs no plan. */
-  #summarize(findings: Findings, { gang, pod, schedulingEntity }: Found, entity: QueuedEntity | undefined): void {
+  /** Adds what needs no plan. `isOurs`: whether Tutti decides about the entity, so that it is known what it waits for. */
+  #summarize(
+    findings: Findings,
+    { gang, pod, schedulingEntity }: Found,
+    entity: QueuedEntity | undefined,
+    isOurs: boolean,
+  ): void {
     const { cluster, verdictOf } = this.#options;
     findings.state = pod === undefined ? stateOfGang(gang!) : stateOfPod(pod, cluster.isAssumed(pod.uid));
     if (gang !== undefined) findings.gang = countsOf(gang);
@@ -151,7 +156,7 @@ export class Explainer {
     const { reason, message } = verdict ?? (first && shownVerdict(first)) ?? {};
     const shown = reason === undefined || message === undefined ? undefined : { reason, message };
     const notReady = entity === undefined ? this.#rejectedBefore(schedulingEntity) : gateOf(entity);
-    if (notReady !== undefined) {
+    if (isOurs && notReady !== undefined) {
       findings.verdict = shown ?? { reason: 'WaitingForGang', message: safeMessage(`${notReady.message}.`) };
       findings.waitsFor = verdict?.waitsFor ?? (gang !== undefined && gang.count('gated') > 0 ? 'gates' : 'members');
     } else if (shown !== undefined) {
