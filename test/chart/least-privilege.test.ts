@@ -144,6 +144,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
         'get /debug/explain',
         'get /debug/groups',
         'get /debug/queue',
+        'get /debug/snapshot',
       ]);
       await expectAnswers(200);
       await watched.take(...paths);

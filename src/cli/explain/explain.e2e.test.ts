@@ -256,7 +256,7 @@ describe('tutti queue', () => {
       basis: {
         source: 'api',
         version: expect.any(String) as string,
-        unknowns: ['assumedPods', 'configuration', 'queueOrder', 'reservations'],
+        unknowns: ['assumedPods', 'queueOrder', 'reservations'],
       },
       items: [
         { position: expect.any(Number) as number, subject: { kind: 'PodGroup', name: 'red' }, state: 'unschedulable' },
