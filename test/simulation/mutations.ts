@@ -577,10 +577,10 @@ export const mutations: readonly Mutation[] = [
     name: 'free-node-is-not-reserved',
     why: 'A plan reserves no capacity on nodes where it evicts no pod.',
     file: 'scheduler/preemption/ongoing-preemptions.ts',
-    find: 'const plan = new PlanReservations({ priority, nominations });',
+    find: 'const plan = new PlanReservations({ priority, nominations, ',
     replace:
       'const needed = nominations.filter(({ nodeName }) => victims.some((victim) => victim.nodeName === nodeName));\n' +
-      '    const plan = new PlanReservations({ priority, nominations: needed.length > 0 ? needed : nominations });',
+      '    const plan = new PlanReservations({ priority, nominations: needed.length > 0 ? needed : nominations, ',
     within: 2_000,
   },
   {
