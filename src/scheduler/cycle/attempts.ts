@@ -197,10 +197,9 @@ export class Attempts {
 
   /** Returns whether an attempt of the entity depends on what only this process knows, besides the cluster cache and the queue. */
   needsMemory(schedulingEntity: SchedulingEntity): boolean {
-    const { preemptions } = this;
     const { rejections } = this.#recovery;
     if (this.#extenders !== undefined || this.turns !== undefined || !rejections.isEmpty) return true;
-    if (preemptions.inFlight > 0 || preemptions.hasHistory(schedulingEntity)) return true;
+    if (this.preemptions.hasHistory(schedulingEntity)) return true;
     return schedulingEntity.kind === 'gang' && this.#recovery.noteOf(schedulingEntity.gang) !== undefined;
   }
 

@@ -296,10 +296,13 @@ export class Preemptions {
     return this.#ongoing.of(key)?.isAlone === false;
   }
 
-  /** Returns whether the entity preempts, or what happened to its earlier preemptions decides about the next one. */
+  /**
+   * Returns whether earlier preemptions decide about one of the entity: they go on, their victims have not left yet or have not lost their marks,
+   * or one for the entity has failed.
+   */
   hasHistory(schedulingEntity: SchedulingEntity): boolean {
-    const { history } = this.#ongoing;
-    return this.#ongoing.of(entityKeyOf(schedulingEntity)) !== undefined || history.of(schedulingEntity) !== undefined;
+    const { count, history, victims } = this.#ongoing;
+    return count > 0 || [...victims.uids].length > 0 || history.of(schedulingEntity) !== undefined;
   }
 
   /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
