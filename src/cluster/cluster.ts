@@ -150,7 +150,8 @@ export class Cluster {
   }
 
   /**
-   * Counts the changes that may decide where other entities fit: of nodes, pods on them, groups with such pods, reservations and the other listed objects. Changes that a transaction reverts, and those of pods that wait, do not count.
+   * Counts the changes that may decide where other entities fit: of nodes, pods on them, groups with such pods, reservations and the other listed
+   * objects. Changes that a transaction reverts, and those of pods that wait, do not count.
    */
   get changes(): number {
     return this.#changes + this.nodesRevision + this.listed.changes;

@@ -16,6 +16,7 @@ import { loadSnapshot } from '../snapshot/load-snapshot.ts';
 import type { SnapshotFlag } from '../snapshot/snapshot-flag.ts';
 import { withCluster } from '../with-cluster.ts';
 import { forecastDrain, unknownsOf } from './drain-forecast.ts';
+import type { DrainForecast } from './drain-forecast.ts';
 import { printDrainCheck } from './print-drain-check.ts';
 import { shortBudgets } from './short-budgets.ts';
 import { visibleDrain } from './visible-drain.ts';
@@ -44,7 +45,6 @@ export async function runDrainCheck(
       // Not even the pods of the namespace are known.
       if (hidden !== undefined && state.errors.some(({ part }) => part === 'pods')) throw hidden;
       const forecast = hidden === undefined ? forecastDrain(core, nodes, clock.now()) : visibleDrain(core, nodes);
-      const { items, lost, notJudged, displaced } = forecast;
       const budgets: PodDisruptionBudget[] = [];
       const errors: PartError[] = [];
       const budgetPath = listedPath('PodDisruptionBudget', hidden === undefined ? undefined : own);
@@ -52,22 +52,12 @@ export async function runDrainCheck(
         budgets.push(projectListed('PodDisruptionBudget', raw)),
       );
       const part = errors[0]?.part;
-      const check: DrainCheck = {
-        apiVersion: explainApiVersion,
-        kind: 'DrainCheck',
-        basis: withUnknowns(state.basis, unknownsOf(forecast)),
-        nodes: [...new Set(nodes)],
-        items,
-        budgets: shortBudgets(budgets, displaced),
-        lost,
-        notJudged,
-        // The scheduler may read the budgets too.
-        errors: [...state.errors.filter((error) => error.part !== part), ...errors],
-      };
-      printDrainCheck(check, flags, context);
+      // The scheduler may read the budgets too.
+      const all = [...state.errors.filter((error) => error.part !== part), ...errors];
+      const exitCode = report(nodes, forecast, { basis: state.basis, budgets, errors: all }, flags, context);
       if (hidden !== undefined)
         printNote(`Only the pods of namespace ${own} are known, and no nodes: ${hidden.message}.`, context);
-      return items.every(({ outcome = 'safe' }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
+      return exitCode;
     } finally {
       await core.stop();
     }
@@ -83,22 +73,37 @@ async function checkSnapshot(
   const { core, basis } = openSnapshot(snapshot, context.clock);
   try {
     const forecast = forecastDrain(core, nodes, Date.parse(snapshot.takenAt));
-    const { items, lost, notJudged, displaced } = forecast;
     const budgets = snapshot.objects.filter((object) => object.kind === 'PodDisruptionBudget');
-    const check: DrainCheck = {
-      apiVersion: explainApiVersion,
-      kind: 'DrainCheck',
-      basis: withUnknowns(basis, unknownsOf(forecast)),
-      nodes: [...new Set(nodes)],
-      items,
-      budgets: shortBudgets(budgets, displaced),
-      lost,
-      notJudged,
-      errors: [],
-    };
-    printDrainCheck(check, flags, context);
-    return items.every(({ outcome = 'safe' }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
+    return report(nodes, forecast, { basis, budgets, errors: [] }, flags, context);
   } finally {
     await core.stop();
   }
+}
+
+/** Prints the forecast. Returns the exit code. */
+function report(
+  nodes: readonly string[],
+  forecast: DrainForecast,
+  {
+    basis,
+    budgets,
+    errors,
+  }: Pick<DrainCheck, 'basis' | 'errors'> & { readonly budgets: readonly PodDisruptionBudget[] },
+  flags: DrainCheckFlags,
+  context: CommandContext,
+): number {
+  const { items, lost, notJudged, displaced } = forecast;
+  const check: DrainCheck = {
+    apiVersion: explainApiVersion,
+    kind: 'DrainCheck',
+    basis: withUnknowns(basis, unknownsOf(forecast)),
+    nodes: [...new Set(nodes)],
+    items,
+    budgets: shortBudgets(budgets, displaced),
+    lost,
+    notJudged,
+    errors,
+  };
+  printDrainCheck(check, flags, context);
+  return items.every(({ outcome = 'safe' }) => outcome === 'safe') ? exitCodes.ok : exitCodes.no;
 }
