@@ -72,14 +72,7 @@ export class ForwardedLeader implements LeaderState {
   #request(path: string, connection: Duplex): Promise<{ readonly status: number; readonly body: Buffer }> {
     const { trust, token, signal } = this.#options;
     return new Promise((resolve, reject) => {
-      const fail = (): void => reject(connection.errored ?? new Error('the connection was closed'));
       connection.on('error', reject);
-      connection.on('close', fail);
-      // The forward may have failed before the caller got the connection.
-      if (connection.destroyed) {
-        fail();
-        return;
-      }
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       deadline.addEventListener('abort', () => connection.destroy(deadline.reason as Error), { once: true });
       const socket = connect({

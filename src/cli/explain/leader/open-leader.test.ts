@@ -18,8 +18,8 @@ import { askLeader } from './ask-leader.ts';
 import type { LeaderFlags } from './leader-flags.ts';
 import type { LeaderState } from './leader-state.ts';
 import { openLeader } from './open-leader.ts';
-import { ForwardingServer } from './testing/forwarding-server.ts';
-import type { ForwardingServerOptions } from './testing/forwarding-server.ts';
+import { ForwardingServer } from '../../../client/testing/forwarding-server.ts';
+import type { ForwardTarget, ForwardingServerOptions } from '../../../client/testing/forwarding-server.ts';
 
 const account = { namespace: 'tutti-system', name: 'debug' };
 const unverified: LeaderFlags = { tokenFromServiceAccount: account, insecureSkipSchedulerTlsVerify: true };
@@ -210,7 +210,7 @@ describe('the scheduler that leads', () => {
       target: ForwardingServerOptions['target'],
     ): Promise<number | undefined> {
       const current: Record<string, unknown> = { ...objects, [lastPod]: { spec: {} } };
-      const next = (path: string): number | Error => {
+      const next = (path: string): ForwardTarget => {
         current[lease] = { spec: { holderIdentity: 'tutti-scheduler-y_77' } };
         return typeof target === 'function' ? target(path) : target;
       };

@@ -17,6 +17,9 @@ export class LeaderFlagError extends UserError {
   override readonly name = 'LeaderFlagError';
 }
 
+/** How long the API server may take to open a connection. */
+const timeoutMs = 15_000;
+
 /** Returns whether the user has allowed to ask the scheduler itself: without a token it answers nothing. */
 export function mayAskLeader({ tokenFromServiceAccount, schedulerTokenFile }: LeaderFlags): boolean {
   return tokenFromServiceAccount !== undefined || schedulerTokenFile !== undefined;
@@ -45,7 +48,7 @@ export async function openLeader(
   const pod = await findLeader(client, configuration, signal);
   const trust = await trustOf(flags, `${pod.service}.${pod.namespace}.svc`);
   const token = await schedulerToken(flags, client, signal);
-  const target = { endpoint, namespace: pod.namespace, pod: pod.name, port: pod.port };
+  const target = { endpoint, namespace: pod.namespace, pod: pod.name, port: pod.port, timeoutMs };
   return new ForwardedLeader({ open: () => openPortForward(target), trust, token, signal, version: pod.version });
 }
 

@@ -9,9 +9,14 @@ import type { Duplex } from 'node:stream';
 export interface ForwardingServerOptions {
   /** path -> the object that a GET or POST returns; other paths return 404 */
   readonly objects: Readonly<Record<string, unknown>>;
-  /** Port of 127.0.0.1 to which it forwards, by the path of the forward; an Error: what the node reports instead. */
-  readonly target: number | Error | ((path: string) => number | Error);
+  /** Port of 127.0.0.1 to which it forwards, by the path of the forward; an Error: what the node reports instead; undefined: no answer. */
+  readonly target: ForwardTarget | ((path: string) => ForwardTarget);
 }
+
+export type ForwardTarget = number | Error | undefined;
+
+/** In bytes; longer frames have another header. */
+const maxFrame = 32_768;
 
 const accept = (key: string): string =>
   createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
@@ -65,32 +70,37 @@ export class ForwardingServer {
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
-  #forward({ url, headers }: IncomingMessage, client: Duplex, target: number | Error): void {
+  #forward({ url, headers }: IncomingMessage, client: Duplex, target: ForwardTarget): void {
     this.forwards.push(url!);
     this.#sockets.add(client);
     client.on('error', () => undefined);
-    client.write(
-      [
-        'HTTP/1.1 101 Switching Protocols',
-        'Upgrade: websocket',
-        'Connection: Upgrade',
-        `Sec-WebSocket-Accept: ${accept(headers['sec-websocket-key']!)}`,
-        'Sec-WebSocket-Protocol: v4.channel.k8s.io',
-        '\r\n',
-      ].join('\r\n'),
-    );
+    if (target === undefined) return;
+    const upgrade = [
+      'HTTP/1.1 101 Switching Protocols',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      `Sec-WebSocket-Accept: ${accept(headers['sec-websocket-key']!)}`,
+      'Sec-WebSocket-Protocol: v4.channel.k8s.io',
+      '\r\n',
+    ].join('\r\n');
     const port = Buffer.alloc(2);
     port.writeUInt16LE(10_259);
-    for (const channel of [0, 1]) client.write(frame(channel, port));
+    const opened = Buffer.concat([Buffer.from(upgrade), frame(0, port), frame(1, port)]);
     if (target instanceof Error) {
-      client.write(frame(1, Buffer.from(target.message)));
+      // In one packet: the client may read the error together with the upgrade.
+      client.write(Buffer.concat([opened, frame(1, Buffer.from(target.message))]));
       return;
     }
+    client.write(opened);
     const process: Socket = connect(target, '127.0.0.1');
     this.#sockets.add(process);
     process.on('error', () => client.destroy());
-    process.on('data', (data: Buffer) => client.write(frame(0, data)));
-    process.on('close', () => client.destroy());
+    process.on('data', (data: Buffer) => {
+      for (let start = 0; start < data.length; start += maxFrame) {
+        client.write(frame(0, data.subarray(start, start + maxFrame)));
+      }
+    });
+    process.on('close', () => client.end());
     client.on('close', () => process.destroy());
     let buffered = Buffer.alloc(0);
     client.on('data', (data: Buffer) => {
