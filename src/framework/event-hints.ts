@@ -33,6 +33,8 @@ export interface Rejection {
   readonly rejectedPods: readonly Pod[];
   /** Pods to place; undefined: unknown. */
   readonly demand?: ResourceDemand | undefined;
+  /** It would fit but for capacity that is reserved for an entity ahead of it. */
+  readonly waitsForTurn?: boolean | undefined;
 }
 
 /**
@@ -152,10 +154,11 @@ export class EventHints {
 
   /**
    * Returns whether one of the plugins that rejected the entity is certain to reject it again, whatever capacity the PostFilter plugins
-   * free.
+   * free. False if the entity waited for its turn: it would now wait for capacity, which its verdict must say.
    */
-  rulesOut({ unschedulablePlugins, demand }: Rejection): boolean {
+  rulesOut({ unschedulablePlugins, demand, waitsForTurn }: Rejection): boolean {
     return (
+      waitsForTurn !== true &&
       demand !== undefined &&
       this.#filtersWithRulesOut.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand)) &&
       this.#postFilters.every((plugin) => plugin.rulesOut !== undefined && isRuledOut(plugin, demand))

@@ -109,9 +109,9 @@ export function newEntity(
 
 export function rejectionOf(
   { kind }: SchedulingEntity,
-  { unschedulablePlugins, pending = noPlugins, rejectedPods, demand }: Omit<Failure, 'error'>,
+  { unschedulablePlugins, pending = noPlugins, rejectedPods, demand, waitsForTurn }: Omit<Failure, 'error'>,
 ): Rejection {
-  return { isGang: kind === 'gang', unschedulablePlugins, pending, rejectedPods, demand };
+  return { isGang: kind === 'gang', unschedulablePlugins, pending, rejectedPods, demand, waitsForTurn };
 }
 
 /** Drops the last rejection, so that any event may help. */

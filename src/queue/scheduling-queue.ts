@@ -150,14 +150,14 @@ export class SchedulingQueue {
 
   /** Retries each entity with a rejected pod of this template, after its backoff, whichever plugins rejected it. */
   retryAlike(template: PodTemplate, event: string): void {
-    this.retryWhere((pods) => pods.some((pod) => pod.template === template), event);
+    this.retryWhere(({ rejectedPods }) => rejectedPods.some((pod) => pod.template === template), event);
   }
 
-  /** Retries each entity that this helps, after its backoff, whichever plugins rejected it. `helps`: gets one of each kind of rejected pods. */
-  retryWhere(helps: (rejectedPods: readonly Pod[]) => boolean, event: string): void {
+  /** Retries each entity that this helps, after its backoff, whichever plugins rejected it. */
+  retryWhere(helps: (rejection: Rejection) => boolean, event: string): void {
     const { classes, retries, underWay } = this.#stores;
     for (const entity of underWay.entities()) entity.triesAgain = true;
-    const helped = [...classes].filter(({ isIdle, rejection }) => isIdle && helps(rejection.rejectedPods));
+    const helped = [...classes].filter(({ isIdle, rejection }) => isIdle && helps(rejection));
     if (helped.length > 0) retries.wake(helped, event);
   }
 

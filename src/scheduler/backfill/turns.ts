@@ -8,6 +8,7 @@ import type { ReservationPlan } from '../../cluster/reservation.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import type { Rejection } from '../../framework/event-hints.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -167,15 +168,15 @@ export class Turns {
   *waitsForTurn(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
-    { rejection }: Diagnosis,
+    { pod, rejection }: Diagnosis,
     nodeSubsetOf: NodeSubsetOf | undefined,
     budget: WorkBudget,
   ): Yielding<((namespace: string) => string) | undefined> {
-    if (rejection.kind !== 'nodes') return undefined;
-    const isReserved = rejection.rejections.some(({ status }) =>
-      status.details.some(({ code }) => code === 'ReservedForOther'),
-    );
-    if (!isReserved) return undefined;
+    const isReserved =
+      rejection.kind === 'nodes' &&
+      rejection.rejections.some(({ status }) => status.details.some(({ code }) => code === 'ReservedForOther'));
+    // The diagnosis does not cover members that are unlike its pod.
+    if (!isReserved && !hasOtherMembers(schedulingEntity, pod)) return undefined;
     const { cluster, dryRuns } = this.#options.intake;
     const { fits, plan } = yield* dryRuns.steps(
       profile,
@@ -296,8 +297,8 @@ export class Turns {
   #wakeShorter(before: number, from: number): void {
     if (from < before + minMoveMs) return;
     const { intake, runTimes } = this.#options;
-    const isHelped = (pods: readonly Pod[]): boolean => {
-      const end = runTimes.endIfStartedNow(pods);
+    const isHelped = ({ rejectedPods }: Rejection): boolean => {
+      const end = runTimes.endIfStartedNow(rejectedPods);
       return end > before && end <= from;
     };
     intake.queue.retryWhere(isHelped, 'PredictedStartMoved');
@@ -307,12 +308,14 @@ export class Turns {
   #end(key: EntityKey, end: TurnEnd, used?: ReadonlyMap<string, string>): void {
     const turn = this.#turns.get(key);
     if (turn === undefined) return;
-    const { reservations, metrics, logger } = this.#options;
+    const { reservations, metrics, logger, intake } = this.#options;
     this.#turns.delete(key);
     this.#forget(turn);
     this.#refreshes.delete(key);
     this.#order.endDue(key);
     reservations.endPlan(turn.plan, used);
+    // Those that waited for this turn now wait for capacity, although none is freed.
+    if (end === 'started') intake.queue.retryWhere(({ waitsForTurn }) => waitsForTurn === true, 'ReservationEnded');
     metrics.ended(end);
     if (end !== 'started') logger.info('capacity is no longer reserved for an entity', { entity: key, reason: end });
     this.#order.chooseAt(0);
@@ -402,6 +405,13 @@ export class Turns {
       return;
     }
   }
+}
+
+/** Returns whether the entity has unbound members of another template than the pod. */
+function hasOtherMembers(schedulingEntity: SchedulingEntity, { template }: Pod): boolean {
+  if (schedulingEntity.kind === 'pod') return false;
+  for (const member of schedulingEntity.gang.pending.values()) if (member.template !== template) return true;
+  return false;
 }
 
 /** Returns namespace/name of the gang or pod. */

@@ -35,3 +35,37 @@ it('names the entity ahead, not its own turn in another pool, in the verdict of 
   expect(message).toContain('Capacity is reserved for default/first');
   expect(message).not.toContain('Capacity is reserved for default/second');
 });
+
+it('reports that pods wait for capacity once the entity whose turn it was has started', async () => {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.pod('old-1', { nodeName: 'a', cpu: 2, runtime: '100s', runs: 100 });
+  story.pod('old-2', { nodeName: 'a', cpu: 2, runtime: '200s' });
+  story.pod('big', { cpu: 4 });
+  await story.after(110);
+  expect(story.reserved).toEqual({ a: ['big'] });
+  story.pod('small', { cpu: 1 });
+  await story.after(1);
+  expect(story.verdicts.get('small')).toMatchObject({ waitsFor: 'turn' });
+  // The entity whose turn it is has the longer backoff.
+  story.queueing.change('big', { labels: { changed: 'once' } });
+  await story.run();
+  story.ends('old-2');
+  await story.after(15);
+  expect(story.started.get('big')).toBeDefined();
+  expect(story.verdicts.get('small')).toMatchObject({ reason: 'Unschedulable', waitsFor: 'capacity' });
+});
+
+it('reports that a gang waits for its turn if only members unlike the explained one would fit', async () => {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.pod('old-1', { nodeName: 'a', cpu: 2, runtime: '100s', runs: 100 });
+  story.pod('old-2', { nodeName: 'a', cpu: 2, runtime: '200s' });
+  story.pod('big', { cpu: 4 });
+  await story.after(110);
+  story.queueing.group({ name: 'mixed', minMember: 1 });
+  story.pod('nowhere', { group: 'mixed', cpu: 2, nodeSelector: { zone: 'b' } });
+  story.pod('small', { group: 'mixed' });
+  await story.after(1);
+  expect(story.verdicts.get('small')).toMatchObject({ reason: 'WaitingForTurn', waitsFor: 'turn' });
+});

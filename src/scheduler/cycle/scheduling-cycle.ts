@@ -358,6 +358,7 @@ export class SchedulingCycle {
         pending: plan.pending,
         rejectedPods: oneOfEachClass(members),
         demand: resourceDemandOf(members, needed),
+        waitsForTurn: waitsFor === 'turn',
         error: isError,
         key: isShared ? key : undefined,
       },
