@@ -2,9 +2,9 @@ import type { Call } from '../world/call.ts';
 import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, groupsIn, podsIn, tallyOf } from './plain-group.ts';
 import { isOpen } from './plain-objects.ts';
-import type { PlainPod } from './plain-objects.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
 /**
  * Maximum Bindings of one pod within `windowMs`. The scheduler sends a Binding with an unknown outcome up to 16 times with back-off, and
@@ -15,7 +15,8 @@ const windowMs = 10_000;
 
 /**
  * I9: no pod is bound repeatedly without back-off. In a long quiet period the scheduler sends no Binding and no eviction. It writes at most
- * one message per pod and group, because the queue's periodic flush may find a new reason. The flush may also place a group whose members
+ * one message per pod and group, because the queue's periodic flush may find a new reason, and one more when the grace period of a partially bound
+ * gang ends. The flush may also place a group whose members
  * fit, but the planner may not find how: then the rest of the run is not quiet.
  */
 export class BoundedWorkChecker implements Checker {
@@ -45,7 +46,8 @@ export class BoundedWorkChecker implements Checker {
     const what = writeOf(call);
     const count = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, count);
-    if ((of === 'verdict' || of === 'status') && count === 1) return;
+    const expected = this.#isPartiallyBound(request.path) ? 2 : 1;
+    if ((of === 'verdict' || of === 'status') && count <= expected) return;
     // The controller records the versions of groups that it has seen in their status.
     this.#evidence.violated('I9', `${what}, although nothing has happened for a long time`);
   }
@@ -69,10 +71,28 @@ export class BoundedWorkChecker implements Checker {
       return known !== undefined && !started.has(known.uid);
     };
     const entities = new Set(open.map((pod) => (isOneOfMany(pod) ? pod.group : pod.key))).size;
+    const partial = groupsIn(record).filter((group) => this.#isPartial(group)).length;
     // The periodic flush may retry each entity once.
-    if (attempts <= 1 + entities) return;
+    if (attempts <= 1 + entities + partial) return;
     const what = `${attempts} attempts for ${entities} waiting entities`;
     this.#evidence.violated('I9', `${what}, although no relevant event has happened`);
+  }
+
+  /** Reports whether the status is that of a partially bound gang, or of one of its members. */
+  #isPartiallyBound(path: string): boolean {
+    const { record } = this.#evidence;
+    return groupsIn(record).some((group) => {
+      const isOwn = path.endsWith(`/podgroups/${group.name}/status`);
+      const isMember = (pod: PlainPod): boolean =>
+        pod.group === group.name && path.endsWith(`/pods/${pod.name}/status`);
+      return (isOwn || podsIn(record).some(isMember)) && this.#isPartial(group);
+    });
+  }
+
+  #isPartial(group: PlainGroup): boolean {
+    const { record, started } = this.#evidence;
+    const { bound } = tallyOf(group, podsIn(record));
+    return !started.has(group.uid) && bound.length > 0 && bound.length < group.minMember;
   }
 
   /** Reports whether the Binding is for a member of a group that fits, although the planner's order may not find how. */

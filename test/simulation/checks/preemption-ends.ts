@@ -1,5 +1,5 @@
 import type { Committed, StoreRecord } from '../world/record.ts';
-import { groupNamed, tallyOf, podsIn } from './plain-group.ts';
+import { groupNamed, podsIn, tallyOf, whyHeldBack } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
 import { hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
@@ -58,6 +58,10 @@ export function whyEnded(record: StoreRecord, plan: PreemptionPlan): string | un
   const { beneficiary, startedAt, victims } = plan;
   const { priority, waiting, group } = beneficiary!;
   if (!isUnchanged(record, beneficiary!)) return 'the beneficiary has changed';
+  // The scheduler may have learned of the cause after the plan began.
+  const gang = group && groupNamed(record, group.name);
+  if (gang !== undefined && whyHeldBack(record, gang, podsIn(record)) !== undefined)
+    return 'the beneficiary is held back';
   const nodes = nodesOf(record, plan);
   const isHere = (node: string): boolean => node !== '' && (nodes === undefined || nodes.has(node));
   const own = new Set(waiting.map(({ uid }) => uid));
