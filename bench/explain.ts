@@ -1,6 +1,7 @@
 /**
  * How long a scheduler takes to explain why a gang waits, in a cluster of 5,000 nodes with 50,000 pods, and its longest turn: in steps between
- * attempts, as `/debug/explain` does it. `node bench/explain.ts [nodes] [rounds]`
+ * attempts, as `/debug/explain` does it. Then the decisions about other pods, with and without an explanation meanwhile.
+ * `node bench/explain.ts [nodes] [rounds]`
  */
 import process from 'node:process';
 import { defaultPlugins } from '../src/plugins/registry.ts';
@@ -61,8 +62,34 @@ console.log(`${nodeCount} nodes, ${nodeCount * podsPerNode} pods, ${rounds} roun
 console.log(`explanation: ${summary(totals)}`);
 console.log(`longest turn: ${summary(longest)}`);
 
-function summary(values: readonly number[]): string {
+/** Decisions about this many pods, each with another request; in every other round an explanation is made meanwhile. */
+const podsPerRound = 1_000;
+const p99 = { alone: [] as number[], asked: [] as number[] };
+for (let round = 0; round < 2 * rounds; round++) {
+  const { harness } = core;
+  const isAsked = round % 2 === 1;
+  const name = (p: number): string => `new-${round}-${p}`;
+  for (let p = 0; p < podsPerRound; p++) core.pod({ name: name(p), cpu: 0.1 + p / 10_000 });
+  const explained = isAsked ? harness.core.explain({ namespace: 'default', name: 'train' }) : undefined;
+  const durations: number[] = [];
+  while (durations.length < podsPerRound) {
+    const from = performance.now();
+    const result = harness.core.attempt(workAtATime);
+    if (result !== undefined && result.kind !== 'paused') durations.push(performance.now() - from);
+    await Promise.resolve();
+  }
+  await explained;
+  for (let p = 0; p < podsPerRound; p++) core.removePod(name(p));
+  while ((await core.attempt()) !== undefined);
+  durations.sort((a, b) => a - b);
+  p99[isAsked ? 'asked' : 'alone'].push(durations[Math.floor(durations.length * 0.99)]!);
+}
+const ratios = p99.asked.map((ms, round) => ms / p99.alone[round]!);
+console.log(`99th percentile of ${podsPerRound} decisions in ms: ${summary(p99.alone, 2)}`);
+console.log(`with an explanation meanwhile: ${summary(p99.asked, 2)}; ratio ${summary(ratios, 3)}`);
+
+function summary(values: readonly number[], digits = 0): string {
   const sorted = values.toSorted((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)]!;
-  return `median ${median.toFixed(0)} (${sorted[0]!.toFixed(0)}-${sorted.at(-1)!.toFixed(0)})`;
+  return `median ${median.toFixed(digits)} (${sorted[0]!.toFixed(digits)}-${sorted.at(-1)!.toFixed(digits)})`;
 }

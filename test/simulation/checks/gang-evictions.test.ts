@@ -205,6 +205,15 @@ describe('ReleaseChecker', () => {
     expect(story.evict()).toEqual(found);
   });
 
+  it.each([
+    ['accepts', 30_000, []],
+    ['reports', 50_000, ['one evicts default/r0 of group native:red, although its missing members fit']],
+  ] as const)('%s the eviction if the PodGroup was served again %i ms ago', (_what, ms, found) => {
+    const story = new Story({ pods: 2, isNative: true });
+    story.hideNativeGroups(0, 100_000 - ms);
+    expect(story.evict()).toEqual(found);
+  });
+
   it('accepts the eviction of a group whose waiting members name different schedulers', () => {
     const story = new Story({ pods: 2 });
     const member: any = memberOf('red', { name: 'r2' });

@@ -46,6 +46,8 @@ const avoidedAfter = 2;
 const failedBindingMs = 30_000;
 /** Maximum time from the first mark of a preemption until its nominations are sent. */
 const nominatesWithinMs = 12_000;
+/** Maximum time from when the API server serves PodGroups of Kubernetes again until the scheduler reads them: its back-off, and the calls. */
+const rediscoveredMs = 45_000;
 /** Minimum time that the controller needs to read a group and to record that its quorum is bound. */
 const brieflyMs = 500;
 
@@ -218,6 +220,10 @@ export class ReleaseChecker implements Checker {
     const missing = group.minMember - bound.length;
     if (missing <= 0 || open.length < missing || nameSeveralSchedulers(open)) return false;
     if (whyHeldBack(record, group, pods, view) !== undefined) return false;
+    if (group.isNative && this.#wereNativeGroupsHidden(now() - rediscoveredMs, now())) {
+      this.#evidence.excused('a release: the scheduler could not read the PodGroup');
+      return false;
+    }
     if (this.#isUnclear !== undefined) {
       this.#evidence.excused(`a release: ${this.#isUnclear}`);
       return false;
