@@ -69,3 +69,18 @@ it('reports that a gang waits for its turn if only members unlike the explained 
   await story.after(1);
   expect(story.verdicts.get('small')).toMatchObject({ reason: 'WaitingForTurn', waitsFor: 'turn' });
 });
+
+it('reports that a pod waits for its turn although its Bindings to the reserved node have failed', async () => {
+  const story = new TurnStory({ drainAfterMs: 60_000 });
+  story.node('a', 4);
+  story.pod('old', { nodeName: 'a', cpu: 3 });
+  story.pod('big', { cpu: 4 });
+  await story.after(5);
+  story.failing.add('small');
+  story.pod('small', { cpu: 1 });
+  await story.after(40);
+  expect(story.verdicts.get('small')).toMatchObject({ reason: 'SchedulerError' });
+  await story.after(50);
+  expect(story.reserved).toEqual({ a: ['big'] });
+  expect(story.verdicts.get('small')).toMatchObject({ reason: 'WaitingForTurn', waitsFor: 'turn' });
+});

@@ -313,9 +313,10 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const willFit = waitsForVictims(preemption);
+    const lastNodes = this.nodesToTry(entity.key, members).at(-1);
     const waitCause: WaitCause = willFit
       ? { waitsFor: 'capacity' }
-      : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf }, budget);
+      : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf: lastNodes }, budget);
     const { waitsFor } = waitCause;
     const mayHaveTurn = !willFit && turns?.mayHaveTurn(entity.key, waitsFor) === true;
     const predicted =

@@ -24,6 +24,7 @@ export interface WaitCauseRequest {
   readonly demand: Demand;
   readonly plan: Pick<Plan, 'never' | 'searchedPlacements'>;
   readonly diagnosis: Diagnosis;
+  /** The nodes of the last plan; undefined: all nodes. */
   readonly nodeSubsetOf: NodeSubsetOf | undefined;
 }
 

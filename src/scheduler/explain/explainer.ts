@@ -252,8 +252,7 @@ export class Explainer {
     );
     const nodeSubsetOf = usableNodes(demand.members);
     yield* part(findings, 'waitsFor', function* (budget) {
-      const request = { profile, schedulingEntity, demand, plan: { never: plan.never }, diagnosis, nodeSubsetOf };
-      const { waitsFor } = yield* waitCauses.of(request, budget);
+      const { waitsFor } = yield* waitCauses.of({ ...rejected, plan: { never: plan.never } }, budget);
       findings.waitsFor ??= waitsFor;
       findings.withoutOtherPods = withoutOtherPods(waitsFor);
     });

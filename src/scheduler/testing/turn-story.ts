@@ -11,13 +11,15 @@ export interface StoryPod extends PodOptions {
   readonly runs?: number;
 }
 
-/** Pods that run and end on a virtual clock, with reservations for predicted starts. Every Binding succeeds at once. */
+/** Pods that run and end on a virtual clock, with reservations for predicted starts. Bindings succeed or fail at once. */
 export class TurnStory {
   readonly queueing: Queueing;
   /** name of a pod -> second of the story at which it was bound */
   readonly started = new Map<string, number>();
   /** name of a pod -> its latest verdict */
   readonly verdicts = new Map<string, Verdict>();
+  /** Names of pods whose Bindings fail. */
+  readonly failing = new Set<string>();
   readonly #runs = new Map<string, number>();
   readonly #bound: { readonly name: string; readonly nodeName: string }[] = [];
   readonly #begunAt: number;
@@ -34,6 +36,7 @@ export class TurnStory {
         setup: { profiles: [profile], plugins: pluginRegistry },
         binder: {
           bind: ({ name, nodeName }) => {
+            if (this.failing.has(name)) return Promise.reject(new Error('the Binding failed'));
             this.#bound.push({ name, nodeName });
             return Promise.resolve();
           },
