@@ -766,9 +766,9 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/backfill/turns.ts',
-        find: 'if (turn === undefined) return;\n    const { reservations, metrics, logger } = this.#options;',
+        find: 'if (turn === undefined) return;\n    const { reservations, metrics, logger, intake } = this.#options;',
         replace:
-          "if (turn === undefined || end === 'withdrawn') return;\n    const { reservations, metrics, logger } = this.#options;",
+          "if (turn === undefined || end === 'withdrawn') return;\n    const { reservations, metrics, logger, intake } = this.#options;",
       },
     ],
     within: 3_000,
@@ -805,8 +805,8 @@ export const mutations: readonly Mutation[] = [
     name: 'displaced-turn-keeps-its-reservations',
     why: 'When another entity gets the turn, the capacity of the former one stays reserved.',
     file: 'scheduler/backfill/turns.ts',
-    find: '    reservations.endPlan(turn.plan, used);\n    metrics.ended(end);',
-    replace: "    if (end !== 'displaced') reservations.endPlan(turn.plan, used);\n    metrics.ended(end);",
+    find: 'reservations.endPlan(turn.plan, used);',
+    replace: "if (end !== 'displaced') reservations.endPlan(turn.plan, used);",
     within: 3_000,
   },
   {
