@@ -16,6 +16,8 @@ export interface RequestedByPriorityView {
   below(priority: number, node: { readonly index: number }, id: ResourceId): number;
   /** The same for all nodes together. */
   totalBelow(priority: number, id: ResourceId): number;
+  /** Whether a pod on any node is terminating. */
+  readonly hasAnyTerminating: boolean;
   /** Returns whether a pod on the node is terminating. */
   hasTerminating(node: { readonly index: number }): boolean;
 }
@@ -61,6 +63,11 @@ export class RequestedByPriority implements RequestedByPriorityView {
     let sum = 0;
     for (const [level, { requested }] of this.#totals) if (level < priority) sum += requested.of(id);
     return sum;
+  }
+
+  get hasAnyTerminating(): boolean {
+    this.#update();
+    return this.#totals.has(-Infinity);
   }
 
   hasTerminating({ index }: { readonly index: number }): boolean {

@@ -46,8 +46,8 @@ export class EvictionUnits {
   readonly #plans: EvictionUnitsOptions['plans'];
   /** key of a group or plan -> unit; undefined: none of its pods may go */
   readonly #units = new Map<string, EvictionUnit | undefined>();
-  /** node name -> its pods that may be evicted */
-  readonly #onNode = new Map<string, readonly EvictablePod[]>();
+  /** node index -> its pods that may be evicted */
+  readonly #onNode: (readonly EvictablePod[])[] = [];
   #podsWithoutGroup = 0;
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
@@ -111,11 +111,7 @@ export class EvictionUnits {
 
   /** Returns the pods on the node that may be evicted, the most important first. */
   on(node: NodeInfo): readonly EvictablePod[] {
-    const known = this.#onNode.get(node.name);
-    if (known !== undefined) return known;
-    const pods = this.#findOn(node);
-    this.#onNode.set(node.name, pods);
-    return pods;
+    return (this.#onNode[node.index] ??= this.#findOn(node));
   }
 
   #findOn(node: NodeInfo): readonly EvictablePod[] {

@@ -210,12 +210,14 @@ export class VictimEstimate {
     if (paid !== undefined) pay(victims.addWhole(paid));
     for (const { pod, count, nodes: allowed } of this.#order()) {
       const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
-      const names = new Set(allowed.map(({ name }) => name));
       const offers = new Heap<Offer>(compareOffers);
       const offer = (candidate: CandidateNode): void => {
         const made = this.#offer(candidate, request, victims, used);
         if (made !== undefined) offers.push(made);
       };
+      let allowedNames: ReadonlySet<string> | undefined;
+      const isAllowed = ({ node }: CandidateNode): boolean =>
+        (allowedNames ??= new Set(allowed.map(({ name }) => name))).has(node.name);
       taken.clear();
       const candidates = allowed.map(({ name }) => this.#candidates.get(name)!);
       for (const candidate of this.#withoutNeedless(candidates, pod, perNode)) {
@@ -242,7 +244,7 @@ export class VictimEstimate {
           if (added.length > 0) last = unit;
           // The offers of these nodes have become cheaper.
           for (const freed of pay(added))
-            if (freed !== candidate && names.has(freed.node.name) && (taken.get(freed) ?? 0) < perNode) offer(freed);
+            if (freed !== candidate && isAllowed(freed) && (taken.get(freed) ?? 0) < perNode) offer(freed);
         }
         candidate.change(pod, -1);
         nodes.add(candidate);

@@ -170,7 +170,7 @@ export class VictimSearch {
       if (known === undefined) going.set(node.name, [pod]);
       else known.push(pod);
     };
-    for (const node of nodes) {
+    for (const node of requestedByPriority.hasAnyTerminating ? nodes : []) {
       if (!requestedByPriority.hasTerminating(node)) continue;
       budget.spend(node.pods.size / podsPerCheck);
       if (budget.isDue) yield;
