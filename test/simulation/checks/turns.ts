@@ -229,9 +229,13 @@ export class TurnChecker implements Checker {
     return course && delayOf(record, course, course.since - receivedMs, now());
   }
 
-  /** Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. */
+  /**
+   * Reports whether the entity became ready before that of the pod. One ahead need not have a turn of its own. A member beyond the quorum has a
+   * rank of its own, which the store does not show.
+   */
   #isBehind(pod: PlainPod, entity: string): boolean {
     const { record } = this.#evidence;
+    if (hasStarted(record, entity)) return false;
     const [own, holder] = [readyTimes(record, entityOf(record, pod)), readyTimes(record, entity)];
     return own !== undefined && holder !== undefined && holder.latest + aheadMs < own.earliest;
   }
