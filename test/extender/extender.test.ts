@@ -93,7 +93,7 @@ async function start(...extenders: readonly (readonly [behaviour: string, fields
         enableHTTPS: true,
         tlsConfig: { caFile: join(certificates, 'ca.crt') },
         nodeCacheCapable: true,
-        httpTimeout: '400ms',
+        httpTimeout: behaviour === 'hangs' ? '400ms' : '30s',
         ...fields,
       })),
     }),
@@ -212,7 +212,7 @@ describe('An extender process over HTTPS', () => {
   });
 
   it('that stops responding fails its pods, and is used again once it responds', async () => {
-    await start(['only-a', { filterVerb: 'filter' }]);
+    await start(['only-a', { filterVerb: 'filter', httpTimeout: '400ms' }]);
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'a' });
     extender.kill('SIGSTOP');
