@@ -407,7 +407,7 @@ export class Turns {
   }
 }
 
-/** Returns whether the entity has unbound members of another template than the pod. */
+/** Returns whether unbound members of the entity have another template than the pod. */
 function hasOtherMembers(schedulingEntity: SchedulingEntity, { template }: Pod): boolean {
   if (schedulingEntity.kind === 'pod') return false;
   for (const member of schedulingEntity.gang.pending.values()) if (member.template !== template) return true;
