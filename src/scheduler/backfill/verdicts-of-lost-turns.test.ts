@@ -1,6 +1,18 @@
 import { expect, it } from 'vitest';
 import { TurnStory } from '../testing/turn-story.ts';
 
+/** Node a has 2 of 4 CPUs free, and all of it is reserved for pod big, which waits for pod old-2. */
+async function halfFreeNode(): Promise<TurnStory> {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.pod('old-1', { nodeName: 'a', cpu: 2, runtime: '100s', runs: 100 });
+  story.pod('old-2', { nodeName: 'a', cpu: 2, runtime: '200s' });
+  story.pod('big', { cpu: 4 });
+  await story.after(110);
+  expect(story.reserved).toEqual({ a: ['big'] });
+  return story;
+}
+
 it('takes the predicted start back at once from an entity whose turn another one gets', async () => {
   const story = new TurnStory();
   for (const name of ['a', 'b']) {
@@ -37,13 +49,7 @@ it('names the entity ahead, not its own turn in another pool, in the verdict of 
 });
 
 it('reports that pods wait for capacity once the entity whose turn it was has started', async () => {
-  const story = new TurnStory();
-  story.node('a', 4);
-  story.pod('old-1', { nodeName: 'a', cpu: 2, runtime: '100s', runs: 100 });
-  story.pod('old-2', { nodeName: 'a', cpu: 2, runtime: '200s' });
-  story.pod('big', { cpu: 4 });
-  await story.after(110);
-  expect(story.reserved).toEqual({ a: ['big'] });
+  const story = await halfFreeNode();
   story.pod('small', { cpu: 1 });
   await story.after(1);
   expect(story.verdicts.get('small')).toMatchObject({ waitsFor: 'turn' });
@@ -57,12 +63,7 @@ it('reports that pods wait for capacity once the entity whose turn it was has st
 });
 
 it('reports that a gang waits for its turn if only members unlike the explained one would fit', async () => {
-  const story = new TurnStory();
-  story.node('a', 4);
-  story.pod('old-1', { nodeName: 'a', cpu: 2, runtime: '100s', runs: 100 });
-  story.pod('old-2', { nodeName: 'a', cpu: 2, runtime: '200s' });
-  story.pod('big', { cpu: 4 });
-  await story.after(110);
+  const story = await halfFreeNode();
   story.queueing.group({ name: 'mixed', minMember: 1 });
   story.pod('nowhere', { group: 'mixed', cpu: 2, nodeSelector: { zone: 'b' } });
   story.pod('small', { group: 'mixed' });

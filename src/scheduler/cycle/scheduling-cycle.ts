@@ -313,7 +313,7 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const willFit = waitsForVictims(preemption);
-    const lastNodes = this.nodesToTry(entity.key, members).at(-1);
+    const lastNodes = willFit ? undefined : this.nodesToTry(entity.key, members).at(-1);
     const waitCause: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* waitCauses.of({ profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf: lastNodes }, budget);

@@ -15,9 +15,9 @@ const windowMs = 10_000;
 
 /**
  * I9: no pod is bound repeatedly without back-off. In a long quiet period the scheduler sends no Binding and no eviction. It writes at most
- * one message per pod and group, because the queue's periodic flush may find a new reason, and one more when the grace period of a partially bound
- * gang ends. The flush may also place a group whose members
- * fit, but the planner may not find how: then the rest of the run is not quiet.
+ * one message per pod and group, because the queue's periodic flush may find a new reason. Members of a partially bound gang get one more when
+ * its grace period ends. The flush may also place a group whose members fit, but the planner may not find how: then the rest of the run is not
+ * quiet.
  */
 export class BoundedWorkChecker implements Checker {
   readonly #evidence: Evidence;
@@ -46,7 +46,7 @@ export class BoundedWorkChecker implements Checker {
     const what = writeOf(call);
     const count = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, count);
-    const expected = this.#isPartiallyBound(request.path) ? 2 : 1;
+    const expected = this.#isOfPartialGang(request.path) ? 2 : 1;
     if ((of === 'verdict' || of === 'status') && count <= expected) return;
     // The controller records the versions of groups that it has seen in their status.
     this.#evidence.violated('I9', `${what}, although nothing has happened for a long time`);
@@ -78,15 +78,12 @@ export class BoundedWorkChecker implements Checker {
     this.#evidence.violated('I9', `${what}, although no relevant event has happened`);
   }
 
-  /** Reports whether the status is that of a partially bound gang, or of one of its members. */
-  #isPartiallyBound(path: string): boolean {
+  /** Reports whether the path is that of the status of a member of a partially bound gang. */
+  #isOfPartialGang(path: string): boolean {
     const { record } = this.#evidence;
-    return groupsIn(record).some((group) => {
-      const isOwn = path.endsWith(`/podgroups/${group.name}/status`);
-      const isMember = (pod: PlainPod): boolean =>
-        pod.group === group.name && path.endsWith(`/pods/${pod.name}/status`);
-      return (isOwn || podsIn(record).some(isMember)) && this.#isPartial(group);
-    });
+    const pod = podsIn(record).find(({ name }) => path.endsWith(`/pods/${name}/status`));
+    const group = pod?.group === undefined ? undefined : groupNamed(record, pod.group);
+    return group !== undefined && this.#isPartial(group);
   }
 
   #isPartial(group: PlainGroup): boolean {
