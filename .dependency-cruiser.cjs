@@ -32,7 +32,7 @@ const test = '\\.test\\.ts$|/testing/';
  * `json.ts` a file; `files` and `folders` are those that are not named.
  */
 const parts = {
-  api: ['files', 'explain/'],
+  api: ['files', 'explain/', 'timeline/'],
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   queue: ['failure.ts', 'queued-entity.ts', 'equivalence/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],

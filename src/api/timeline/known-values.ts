@@ -1,0 +1,25 @@
+import { timelineStates } from './timeline-state.ts';
+import type { TimelineState } from './timeline-state.ts';
+import type { TimelineEntity } from './timeline-entity.ts';
+import { transitionKinds } from './transition-kind.ts';
+import type { TransitionKind } from './transition-kind.ts';
+import type { Transition } from './transition.ts';
+
+const states: ReadonlySet<string> = new Set(timelineStates);
+const kinds: ReadonlySet<string> = new Set(transitionKinds);
+
+/** Returns the entity of a server that may be newer: a state that this version does not know becomes `Unknown`. */
+export function knownEntity(entity: TimelineEntity): TimelineEntity {
+  return states.has(entity.state) ? entity : { ...entity, state: 'Unknown' satisfies TimelineState };
+}
+
+/** The same for a transition, for its kind and its state. */
+export function knownTransition(transition: Transition): Transition {
+  const { kind, state } = transition;
+  if (kinds.has(kind) && states.has(state)) return transition;
+  return {
+    ...transition,
+    kind: kinds.has(kind) ? kind : ('Unknown' satisfies TransitionKind),
+    state: states.has(state) ? state : 'Unknown',
+  };
+}
