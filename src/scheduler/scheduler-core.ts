@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
+import { hashText } from '../base/hash-text.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { Amounts } from '../cluster/amounts.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -33,6 +34,7 @@ import type { Preemptions } from './preemption/preemptions.ts';
 import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts';
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
 import type { Profiles } from './profiles.ts';
+import { TimelineFeed } from './timeline/timeline-feed.ts';
 import { Recovery } from './recovery/recovery.ts';
 import { Snapshots } from './snapshot/snapshots.ts';
 import type { SnapshotSource } from './snapshot/snapshot-source.ts';
@@ -68,6 +70,8 @@ export class SchedulerCore {
   readonly handlers: Intake['handlers'];
   readonly waitingPods: WaitingPods;
   readonly cycle: SchedulingCycle;
+  /** For those who follow the timeline. */
+  readonly timeline: TimelineFeed;
   readonly binding: BindingCycle;
   readonly #intake: Intake;
   readonly #recovery: Recovery;
@@ -77,6 +81,7 @@ export class SchedulerCore {
   readonly #snapshots: Snapshots;
   readonly #lifecycle = new Lifecycle();
   readonly #clock: Clock;
+  readonly #identity: string;
   readonly #logger: Logger;
 
   /** Throws ProfileError. */
@@ -104,11 +109,15 @@ export class SchedulerCore {
     this.handlers = intake.handlers;
     this.waitingPods = intake.waitingPods;
     this.cycle = attempts.cycle;
+    const { timeline, profiles, verdicts } = intake;
+    const verdictOf = (uid: string): Verdict | undefined => verdicts.of(uid);
+    this.timeline = new TimelineFeed({ ...{ timeline, cluster, queue, profiles, clock }, verdictOf });
     this.binding = binding;
     this.#intake = intake;
     this.#recovery = recovery;
     this.#attempts = attempts;
     this.#clock = clock;
+    this.#identity = identity;
     this.#logger = logger;
     registerGauges(options.registry, this.#sources());
   }
@@ -131,7 +140,7 @@ export class SchedulerCore {
   /** Fills the queue from the complete cache and starts it. Later calls do nothing. */
   begin(): void {
     if (!this.#lifecycle.begin()) return;
-    this.#intake.begin();
+    this.#intake.begin(epochOf(this.#identity, this.#clock.now()));
     this.#recovery.begin();
     this.#attempts.begin();
     this.queue.start();
@@ -311,6 +320,11 @@ export class SchedulerCore {
       },
     };
   }
+}
+
+/** Returns a name for the time in which this process leads from now on. No other process and no other time has it. */
+function epochOf(identity: string, now: number): string {
+  return `${now.toString(36)}-${hashText(identity).toString(36)}`;
 }
 
 /** Returns the sums of the reservations by kind and resource. The resource `cpu` is in cores. */

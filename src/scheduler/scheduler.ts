@@ -190,7 +190,7 @@ export class Scheduler {
   }
 
   /** A read-only view for diagnostics. Read it again after every await: the view is only valid until then. */
-  get state(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
+  get state(): Pick<SchedulerCore, 'cluster' | 'queue' | 'timeline' | 'verdictOf'> {
     this.#core.cluster.hidePlan();
     return this.#core;
   }

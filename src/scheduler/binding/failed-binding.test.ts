@@ -57,6 +57,7 @@ async function partiallyBound(calls: string[]): Promise<Scheduling> {
 it('the steps are in the documented order', () => {
   expect(failedBindingSteps.map(({ step }) => step.name)).toEqual([
     'undo',
+    'recordInTimeline',
     'countRejections',
     'keepCapacity',
     'requeue',

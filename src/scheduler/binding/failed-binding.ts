@@ -15,7 +15,7 @@ export interface FailedBinding {
 
 /** The parts of the scheduler that handle a failed binding. */
 export interface FailedBindingParts {
-  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'groupSeen' | 'queue' | 'router' | 'verdicts'>;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'groupSeen' | 'queue' | 'router' | 'timeline' | 'verdicts'>;
   readonly recovery: Pick<Recovery, 'memberLosses' | 'reservations' | 'partial' | 'rejections'>;
 }
 
@@ -28,15 +28,17 @@ interface FailedBindingStep {
 /**
  * The steps after a failed binding, in order. Each step sees the effects of the earlier ones:
  * 1. `undo`: releases the members from their nodes. Plugins may have reserved external resources, which would outlive a stopping scheduler.
- * 2. `countRejections`: counts the nodes that rejected a member, before any attempt chooses a node for these members again.
- * 3. `keepCapacity`: reserves the freed capacity for a partially bound gang, before step 5 or 6 can wake an entity that wants it.
- * 4. `requeue`: returns the failed members to the queue with their attempts and their error, before the router would add them as new.
- * 5. `wakeOthers`: routes each pod again and wakes entities that wait for capacity which step 3 has not reserved.
- * 6. `rereadGroup`: routes the group again, because members that arrived in the meantime may start it, and reports that it has changed.
- * 7. `report`: reports the verdict last, because steps 4 to 6 decide which members still wait.
+ * 2. `recordInTimeline`: records the failure, before what the next steps do because of it.
+ * 3. `countRejections`: counts the nodes that rejected a member, before any attempt chooses a node for these members again.
+ * 4. `keepCapacity`: reserves the freed capacity for a partially bound gang, before step 6 or 7 can wake an entity that wants it.
+ * 5. `requeue`: returns the failed members to the queue with their attempts and their error, before the router would add them as new.
+ * 6. `wakeOthers`: routes each pod again and wakes entities that wait for capacity which step 4 has not reserved.
+ * 7. `rereadGroup`: routes the group again, because members that arrived in the meantime may start it, and reports that it has changed.
+ * 8. `report`: reports the verdict last, because steps 5 to 7 decide which members still wait.
  */
 export const failedBindingSteps: readonly FailedBindingStep[] = [
   { step: undo, evenWhenStopped: true },
+  { step: recordInTimeline },
   { step: countRejections },
   { step: keepCapacity },
   { step: requeue },
@@ -50,6 +52,13 @@ function undo({ plan, failures }: FailedBinding, { intake: { cluster } }: Failed
     plan.profile.unreserve(assignment.state, assignment.pod, assignment.nodeName);
     cluster.forget(assignment.pod);
   }
+}
+
+function recordInTimeline({ failures }: FailedBinding, { intake: { timeline } }: FailedBindingParts): void {
+  timeline.bindingFailed(
+    failures.map(({ assignment }) => assignment.pod),
+    failures[0]!.status.message,
+  );
 }
 
 function countRejections({ plan, failures }: FailedBinding, { recovery: { rejections } }: FailedBindingParts): void {

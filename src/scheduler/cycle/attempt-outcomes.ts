@@ -18,7 +18,7 @@ import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
 
 export interface AttemptOutcomesOptions {
-  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'timeline' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
   readonly preemptions: Pick<Preemptions, 'awaitedBy' | 'carryOut' | 'committed'>;
   /** Absent: no profile reserves capacity until a predicted start. */
@@ -65,6 +65,10 @@ export class AttemptOutcomes {
         return;
       case 'planned':
         queue.done(entity);
+        intake.timeline.planned(
+          entity.schedulingEntity,
+          result.plan.assignments.map(({ nodeName }) => nodeName),
+        );
         this.#route(entity.schedulingEntity, 'Planned');
         turns?.committed(entity.key, result.plan.assignments);
         preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);
@@ -159,6 +163,7 @@ export class AttemptOutcomes {
     { pods, verdict }: { readonly pods: readonly Pod[]; readonly verdict: Verdict },
   ): void {
     const { intake, logger } = this.#options;
+    intake.timeline.rejected(schedulingEntity, verdict);
     const isNew = intake.verdicts.report(
       pods,
       verdict,

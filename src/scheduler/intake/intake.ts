@@ -28,6 +28,7 @@ import { Profiles } from '../profiles.ts';
 import { PodWarnings } from '../verdicts/pod-warnings.ts';
 import { NotReadyVerdicts } from '../verdicts/not-ready-verdicts.ts';
 import { Verdicts } from '../verdicts/verdicts.ts';
+import { Timeline } from '../timeline/timeline.ts';
 import { EntityRouter } from './entity-router.ts';
 import { MutationGate } from './mutation-gate.ts';
 import { ConflictingSchedulers } from './conflicting-schedulers.ts';
@@ -69,6 +70,7 @@ export class Intake {
   readonly runTimes: RunTimes | undefined;
   readonly router: EntityRouter;
   readonly verdicts: Verdicts;
+  readonly timeline: Timeline;
   readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
   /** A pod as the API now shows it; undefined: it was deleted. Emitted after the cache and the queue are up to date. */
   readonly podSeen = new Listeners<[uid: string, pod: Pod | undefined]>();
@@ -128,16 +130,20 @@ export class Intake {
       if (!signal.aborted) notReady.gated(entity, status);
     });
     this.router = new EntityRouter({ cluster, queue, profiles });
+    const timeline = new Timeline({ cluster, queue, profiles, clock });
+    this.timeline = timeline;
+    this.groupSeen.add((key) => timeline.groupChanged(key));
     this.runTimes = profiles.hasReservations ? this.#createRunTimes(options) : undefined;
     this.keys = new EquivalenceKeys({ cluster, profiles, runTimes: this.runTimes });
     this.#reportPods(ports);
     this.handlers = this.#handlers(options);
   }
 
-  /** Fills the queue from the synced cache. */
-  begin(): void {
+  /** Fills the queue from the synced cache. `epoch`: see Timeline. */
+  begin(epoch: string): void {
     this.cluster.allListed();
     this.router.routeAll();
+    this.timeline.begin(epoch);
     for (const pod of this.cluster.pods()) this.podSeen.emit(pod.uid, pod);
   }
 
@@ -224,6 +230,7 @@ export class Intake {
       hasSynced: () => lifecycle.hasBegun,
       readsAll,
       looksAlike: (before, now) => !readsAll && keys.looksAlike(before, now),
+      podChanged: (before, now) => this.timeline.podChanged(before, now),
       podSeen: this.podSeen.emit,
       groupSeen: this.groupSeen.emit,
       podLeft: (pod, nodeName) => {

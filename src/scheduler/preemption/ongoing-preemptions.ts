@@ -285,7 +285,8 @@ export class OngoingPreemptions {
   /** The grace period begins now, which may be long after the start if many pods are evicted. */
   #evicted(ongoing: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
     this.#events.evicted(ongoing, pod, unit);
-    const { clock } = this.#options.intake;
+    const { clock, timeline } = this.#options.intake;
+    timeline.preempted(pod, ongoing.key);
     const now = { monotonic: clock.monotonic(), now: clock.now() };
     for (const waiting of this.#awaited.of(pod.uid)) {
       const deadline = deadlineFor([pod], waiting.limits, now, waiting.startedAt);

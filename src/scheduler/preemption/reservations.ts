@@ -12,6 +12,8 @@ import type { PlanReservations } from './plan-reservations.ts';
  * the capacity is freed and the queue wakes entities that wait for it.
  */
 export class Reservations {
+  /** A reservation was made here, for an owner that had none of its kind. */
+  readonly made = new Listeners<[Reservation]>();
   /** A reservation that was made here has ended; its owner has no other one. Called before the queue wakes entities. */
   readonly ended = new Listeners<[Reservation]>();
   readonly #cluster: Cluster;
@@ -136,6 +138,7 @@ export class Reservations {
     const isSameNode = before?.nodeName === reservation.nodeName;
     this.#since.set(reservation, (isSameNode ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
     this.#cluster.reservation(reservation);
+    if (before?.kind !== reservation.kind) this.made.emit(reservation);
     if (before === undefined) return;
     this.#ends.delete(before);
     if (!isSameNode) this.#notify(before);

@@ -298,7 +298,7 @@ export class GangEvictions {
 
   #release(gang: Gang, members: readonly Pod[]): void {
     const { intake, logger } = this.#options;
-    const { clock, router } = intake;
+    const { clock, router, timeline } = intake;
     const { uid, minMember } = gang.spec!;
     const { times = 0, tries: before = 0 } = this.#historyOf(gang) ?? {};
     const tries = before + 1;
@@ -311,6 +311,7 @@ export class GangEvictions {
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
     router.groupChanged(key, 'GroupReleased', clock.now());
+    timeline.released(gang);
     this.#due.set(key, end, undefined);
     void this.#evictAll(gang.spec!, members);
   }

@@ -33,9 +33,11 @@ export class Recovery {
   #turnsIgnoredBy: CompletionCheckParts['turnsIgnoredBy'] = () => undefined;
 
   constructor({ intake, extenders, ports, metrics, logger, lifecycle }: RecoveryOptions) {
-    const { cluster, queue, router, profiles, dryRuns, clock } = intake;
+    const { cluster, queue, router, profiles, dryRuns, clock, timeline } = intake;
     const { events, evictor } = ports;
     const reservations = new Reservations({ cluster, queue, clock });
+    reservations.made.add((reservation) => timeline.reserved(reservation));
+    reservations.ended.add((reservation) => timeline.reservationEnded(reservation));
     const records = new GroupRecords();
     const partial = new PartiallyBoundGangs({
       ...{ cluster, profiles, records, clock },

@@ -1,0 +1,81 @@
+import { parseGroupKey } from '../../api/group-key.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { TimelineEntity } from '../../api/timeline/timeline-entity.ts';
+import type { TimelineState } from '../../api/timeline/timeline-state.ts';
+import type { Verdict } from '../../api/verdict.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang-view.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import { countsOf, stateOfGroup, stateOfPod } from './entity-states.ts';
+import type { ShortReasons } from './short-reasons.ts';
+import type { RecordedEntity } from './transition-ring.ts';
+
+export interface EntityRowsOptions {
+  readonly cluster: Pick<Cluster, 'gang' | 'pod' | 'isAssumed'>;
+  readonly queue: Pick<SchedulingQueue, 'get'>;
+  readonly verdictOf: (uid: string) => Verdict | undefined;
+  readonly reasons: ShortReasons;
+}
+
+/** Entities as they are now, for messages. */
+export class EntityRows {
+  readonly #options: EntityRowsOptions;
+
+  constructor(options: EntityRowsOptions) {
+    this.#options = options;
+  }
+
+  of(entity: RecordedEntity): TimelineEntity {
+    const { cluster } = this.#options;
+    if (entity.podKey !== undefined) {
+      const pod = cluster.pod(entity.id);
+      return pod === undefined ? goneRow(entity) : this.ofPod(pod);
+    }
+    const gang = cluster.gang(entity.id);
+    return gang === undefined ? goneRow(entity) : this.ofGroup(gang);
+  }
+
+  ofGroup(gang: GangView): TimelineEntity {
+    const { key, spec, pending } = gang;
+    const { source, namespace, name } = parseGroupKey(key);
+    const queueKey = `gang/${key}`;
+    const [waiting] = pending.values();
+    return {
+      key: queueKey,
+      subject: { kind: 'PodGroup', source, namespace, name, ...(spec !== undefined && { uid: spec.uid }) },
+      state: stateOfGroup(gang, this.#options.queue.get(queueKey)?.state.kind),
+      counts: countsOf(gang),
+      createdAt: spec?.creationTimestamp ?? 0,
+      ...(waiting !== undefined && this.#why(waiting)),
+    };
+  }
+
+  ofPod(pod: Pod): TimelineEntity {
+    const { uid, namespace, name, creationTimestamp } = pod;
+    const state = stateOfPod(pod, this.#options.cluster.isAssumed(uid));
+    return {
+      key: `pod/${uid}`,
+      subject: { kind: 'Pod', namespace, name, uid },
+      state,
+      createdAt: creationTimestamp,
+      ...((state === 'Waiting' || state === 'NotReady') && this.#why(pod)),
+    };
+  }
+
+  #why({ uid }: Pod): Pick<TimelineEntity, 'waitsFor' | 'reason'> {
+    const { verdictOf, reasons } = this.#options;
+    const verdict = verdictOf(uid);
+    return verdict === undefined ? {} : { waitsFor: verdict.waitsFor, reason: reasons.ofVerdict(verdict) };
+  }
+}
+
+function goneRow({ id, podKey }: RecordedEntity): TimelineEntity {
+  const state: TimelineState = 'Gone';
+  if (podKey === undefined) {
+    const { source, namespace, name } = parseGroupKey(id);
+    return { key: `gang/${id}`, subject: { kind: 'PodGroup', source, namespace, name }, state, createdAt: 0 };
+  }
+  const slash = podKey.indexOf('/');
+  const [namespace, name] = [podKey.slice(0, slash), podKey.slice(slash + 1)];
+  return { key: `pod/${id}`, subject: { kind: 'Pod', namespace, name, uid: id }, state, createdAt: 0 };
+}
