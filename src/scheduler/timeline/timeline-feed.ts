@@ -12,7 +12,6 @@ import { EntityRows } from './entity-rows.ts';
 import { nodeRow } from './node-row.ts';
 import { ShortReasons } from './short-reasons.ts';
 import type { Timeline } from './timeline.ts';
-import { ringCapacity } from './transition-ring.ts';
 
 export interface TimelineFeedOptions {
   readonly timeline: Timeline;
@@ -63,9 +62,10 @@ export class TimelineFeed {
     return epoch === '' ? standbyEpoch : epoch;
   }
 
-  /** Starts to collect changes. Deltas continue from here. */
+  /** Starts to collect changes. Deltas continue from here. Does nothing if it has started. */
   start(): void {
-    this.#stopFollowing ??= this.#options.timeline.follow((position) => this.#changed.add(position));
+    if (this.#stopFollowing !== undefined) return;
+    this.#stopFollowing = this.#options.timeline.follow((position) => this.#changed.add(position));
     this.#begin();
   }
 
@@ -98,7 +98,7 @@ export class TimelineFeed {
       sequence: ring.sequence,
       ...(after !== undefined && { after }),
       heldSince: timeline.heldSince,
-      capacity: ringCapacity,
+      capacity: ring.maxEntries,
       transitions: transitionsAt(timeline, positions),
       entities: this.#entities(),
       nodes: this.#nodeRows(),

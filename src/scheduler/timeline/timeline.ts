@@ -22,6 +22,8 @@ export interface TimelineOptions {
   readonly queue: Pick<SchedulingQueue, 'get'>;
   readonly profiles: Pick<Profiles, 'isOurs' | 'decidesGangs'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Default: 20,000. */
+  readonly maxEntries?: number;
 }
 
 /** A group and what its last transition said of it. */
@@ -44,7 +46,7 @@ type Details = Partial<Pick<TransitionContent, 'node' | 'waitsFor' | 'reason' | 
  * The caller has updated the cluster cache and the queue. The record begins empty with `begin`.
  */
 export class Timeline {
-  readonly ring = new TransitionRing();
+  readonly ring: TransitionRing;
   readonly #options: TimelineOptions;
   /** group key -> its lane, for groups in the cluster cache */
   readonly #lanes = new Map<string, Lane>();
@@ -58,6 +60,7 @@ export class Timeline {
 
   constructor(options: TimelineOptions) {
     this.#options = options;
+    this.ring = new TransitionRing(options.maxEntries);
   }
 
   /** Identifies the time since `begin`; empty before. */

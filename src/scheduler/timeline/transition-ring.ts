@@ -24,7 +24,7 @@ export interface TransitionContent {
   readonly by: string | undefined;
 }
 
-/** Maximum number of entries. */
+/** Default of the maximum number of entries. */
 export const ringCapacity = 20_000;
 const initialCapacity = 256;
 
@@ -45,20 +45,27 @@ function codesOf<T extends string>(words: readonly T[]): ReadonlyMap<T, number> 
 }
 
 /**
- * The latest transitions, at most `ringCapacity`. An entry takes 84 bytes in columns, besides the strings that its pods had anyway: the names of
+ * The latest transitions, at most `maxEntries`. An entry takes 84 bytes in columns, besides the strings that its pods had anyway: the names of
  * a pod stay in memory while an entry has them, the pod itself does not. The columns grow with the number of entries.
  *
  * An entry has a position, counted from the first one, and a sequence number. Each new entry and each growth of a run takes the next number.
  */
 export class TransitionRing {
-  #capacity = initialCapacity;
-  #columns = columnsFor(initialCapacity);
+  readonly maxEntries: number;
+  #capacity: number;
+  #columns: Columns;
   #appended = 0;
   #sequence = 0;
   /** The latest number of an entry that was dropped. A client that has received all up to here misses none. */
   #droppedUpTo = 0;
   /** Time of the latest entry that was dropped. */
   #droppedAt: number | undefined;
+
+  constructor(maxEntries = ringCapacity) {
+    this.maxEntries = maxEntries;
+    this.#capacity = Math.min(initialCapacity, maxEntries);
+    this.#columns = columnsFor(this.#capacity);
+  }
 
   /** Number of the latest change. */
   get sequence(): number {
@@ -71,7 +78,7 @@ export class TransitionRing {
 
   /** Position of the entry whose place the next one takes; undefined: there is another. */
   get nextToDrop(): number | undefined {
-    return this.#appended >= ringCapacity ? this.#appended - ringCapacity : undefined;
+    return this.#appended >= this.maxEntries ? this.#appended - this.maxEntries : undefined;
   }
 
   /** Returns whether all that came or grew after this number is still here. */
@@ -86,8 +93,8 @@ export class TransitionRing {
 
   /** Drops all entries. The numbers start anew. */
   clear(): void {
-    this.#capacity = initialCapacity;
-    this.#columns = columnsFor(initialCapacity);
+    this.#capacity = Math.min(initialCapacity, this.maxEntries);
+    this.#columns = columnsFor(this.#capacity);
     this.#appended = this.#sequence = this.#droppedUpTo = 0;
     this.#droppedAt = undefined;
   }
@@ -189,8 +196,8 @@ export class TransitionRing {
   }
 
   #makePlace(): void {
-    if (this.#capacity < ringCapacity) {
-      const capacity = Math.min(ringCapacity, this.#capacity * 2);
+    if (this.#capacity < this.maxEntries) {
+      const capacity = Math.min(this.maxEntries, this.#capacity * 2);
       // Nothing has been dropped so far, so position and slot are equal.
       this.#columns = columnsFor(capacity, this.#columns);
       this.#capacity = capacity;
