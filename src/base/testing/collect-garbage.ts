@@ -1,10 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** Returns a function that collects garbage. */
+export function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}
+
 /** Collects garbage until `done` returns true. Finalizers run in separate turns of the event loop. Throws after a hundred turns. */
 export async function collectGarbage(done: () => boolean): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+  const collect = garbageCollector();
   for (let turn = 0; turn < 100; turn++) {
     // Reading a WeakRef keeps its target alive until the turn ends.
     await new Promise((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ export class EntityRows {
 
   of(entity: RecordedEntity): TimelineEntity {
     const { cluster } = this.#options;
-    if (entity.podKey !== undefined) {
+    if (entity.pod !== undefined) {
       const pod = cluster.pod(entity.id);
       return pod === undefined ? goneRow(entity) : this.ofPod(pod);
     }
@@ -69,13 +69,12 @@ export class EntityRows {
   }
 }
 
-function goneRow({ id, podKey }: RecordedEntity): TimelineEntity {
+function goneRow({ id, pod }: RecordedEntity): TimelineEntity {
   const state: TimelineState = 'Gone';
-  if (podKey === undefined) {
+  if (pod === undefined) {
     const { source, namespace, name } = parseGroupKey(id);
     return { key: `gang/${id}`, subject: { kind: 'PodGroup', source, namespace, name }, state, createdAt: 0 };
   }
-  const slash = podKey.indexOf('/');
-  const [namespace, name] = [podKey.slice(0, slash), podKey.slice(slash + 1)];
+  const { namespace, name } = pod;
   return { key: `pod/${id}`, subject: { kind: 'Pod', namespace, name, uid: id }, state, createdAt: 0 };
 }

@@ -185,7 +185,7 @@ export class TimelineFeed {
     const gone = new Set<string>();
     for (const position of ring.positionsAfter(0)) {
       const entity = ring.entityAt(position);
-      const isPod = entity.podKey !== undefined;
+      const isPod = entity.pod !== undefined;
       if (isPod ? cluster.pod(entity.id) !== undefined : cluster.gang(entity.id) !== undefined) continue;
       const key = ring.entityKeyAt(position);
       if (gone.has(key)) continue;

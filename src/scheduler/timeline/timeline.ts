@@ -220,7 +220,7 @@ export class Timeline {
   #podTransition(pod: Pod, kind: TransitionKind, details: Details = {}, end?: 'Gone'): void {
     const { cluster, profiles } = this.#options;
     if (this.#epoch === '' || !profiles.isOurs(pod.schedulerName)) return;
-    const { uid, key } = pod;
+    const { uid } = pod;
     const state = end ?? stateOfPod(pod, cluster.isAssumed(uid));
     const content = contentOf(kind, state, undefined, details);
     const now = this.#options.clock.now();
@@ -229,7 +229,7 @@ export class Timeline {
       this.#follower?.(run);
       return;
     }
-    const position = this.#append({ id: uid, podKey: key }, content, now);
+    const position = this.#append({ id: uid, pod }, content, now);
     if (mayRun(kind)) this.#runs.set(uid, position);
     else if (run !== undefined) this.#runs.delete(uid);
   }

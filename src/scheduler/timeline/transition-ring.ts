@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { timelineStates } from '../../api/timeline/timeline-state.ts';
 import type { TimelineState } from '../../api/timeline/timeline-state.ts';
@@ -9,8 +10,8 @@ import type { MemberCounts, Transition } from '../../api/timeline/transition.ts'
 export interface RecordedEntity {
   /** Key of the group, or uid of the pod. */
   readonly id: string;
-  /** namespace/name of the pod. Absent: it is a group. */
-  readonly podKey?: string;
+  /** Of the pod. Absent: it is a group. Two strings, because one of both would keep them and itself in memory. */
+  readonly pod?: Pick<Pod, 'namespace' | 'name'>;
 }
 
 /** What an entry says besides its numbers, its entity and its time. */
@@ -45,7 +46,7 @@ function codesOf<T extends string>(words: readonly T[]): ReadonlyMap<T, number> 
 }
 
 /**
- * The latest transitions, at most `maxEntries`. An entry takes 84 bytes in columns, besides the strings that its pods had anyway: the names of
+ * The latest transitions, at most `maxEntries`. An entry takes 92 bytes in columns, besides the strings that its pods had anyway: the names of
  * a pod stay in memory while an entry has them, the pod itself does not. The columns grow with the number of entries.
  *
  * An entry has a position, counted from the first one, and a sequence number. Each new entry and each growth of a run takes the next number.
@@ -100,7 +101,7 @@ export class TransitionRing {
   }
 
   /** Adds an entry, which takes the place of the oldest one if there is no other. Returns its position. `time`: milliseconds since the epoch. */
-  append({ id, podKey }: RecordedEntity, content: TransitionContent, time: number): number {
+  append({ id, pod }: RecordedEntity, content: TransitionContent, time: number): number {
     if (this.#appended >= this.#capacity) this.#makePlace();
     const position = this.#appended++;
     const slot = position % this.#capacity;
@@ -115,7 +116,8 @@ export class TransitionRing {
     columns.waitsFor[slot] = content.waitsFor === undefined ? noCode : waitsForCodes.get(content.waitsFor)!;
     this.#setCounts(slot, content.counts);
     columns.id[slot] = id;
-    columns.podKey[slot] = podKey;
+    columns.namespace[slot] = pod?.namespace;
+    columns.name[slot] = pod?.name;
     columns.node[slot] = content.node;
     columns.reason[slot] = content.reason;
     columns.by[slot] = content.by;
@@ -175,15 +177,16 @@ export class TransitionRing {
   /** Returns the entity of the entry at a position that `has`. */
   entityAt(position: number): RecordedEntity {
     const slot = position % this.#capacity;
-    const { id, podKey } = this.#columns;
-    return { id: id[slot]!, ...(podKey[slot] !== undefined && { podKey: podKey[slot] }) };
+    const { id, namespace, name } = this.#columns;
+    const pod = name[slot] === undefined ? undefined : { namespace: namespace[slot]!, name: name[slot] };
+    return { id: id[slot]!, ...(pod !== undefined && { pod }) };
   }
 
   /** Returns `gang/<group key>` or `pod/<uid>`, for a position that `has`. */
   entityKeyAt(position: number): string {
     const slot = position % this.#capacity;
-    const { id, podKey } = this.#columns;
-    return `${podKey[slot] === undefined ? 'gang' : 'pod'}/${id[slot]}`;
+    const { id, name } = this.#columns;
+    return `${name[slot] === undefined ? 'gang' : 'pod'}/${id[slot]}`;
   }
 
   /** Yields the positions of the entries that came or grew after this number, in order. */
@@ -255,7 +258,8 @@ interface Columns {
   readonly bound: Uint32Array;
   readonly minMember: Uint32Array;
   readonly id: string[];
-  readonly podKey: (string | undefined)[];
+  readonly namespace: (string | undefined)[];
+  readonly name: (string | undefined)[];
   readonly node: (string | undefined)[];
   readonly reason: (string | undefined)[];
   readonly by: (string | undefined)[];
@@ -293,7 +297,8 @@ function columnsFor(capacity: number, smaller?: Columns): Columns {
     bound: words(smaller?.bound),
     minMember: words(smaller?.minMember),
     id: smaller?.id ?? [],
-    podKey: smaller?.podKey ?? [],
+    namespace: smaller?.namespace ?? [],
+    name: smaller?.name ?? [],
     node: smaller?.node ?? [],
     reason: smaller?.reason ?? [],
     by: smaller?.by ?? [],
