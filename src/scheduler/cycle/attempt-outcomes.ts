@@ -65,10 +65,7 @@ export class AttemptOutcomes {
         return;
       case 'planned':
         queue.done(entity);
-        intake.timeline.planned(
-          entity.schedulingEntity,
-          result.plan.assignments.map(({ nodeName }) => nodeName),
-        );
+        intake.timeline.planned(entity.schedulingEntity, result.plan.assignments);
         this.#route(entity.schedulingEntity, 'Planned');
         turns?.committed(entity.key, result.plan.assignments);
         preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);

@@ -43,7 +43,7 @@ export class EntityRows {
     return {
       key: queueKey,
       subject: { kind: 'PodGroup', source, namespace, name, ...(spec !== undefined && { uid: spec.uid }) },
-      state: stateOfGroup(gang, this.#options.queue.get(queueKey)?.state.kind),
+      state: stateOfGroup(gang, () => this.#options.queue.get(queueKey)?.state.kind),
       counts: countsOf(gang),
       createdAt: spec?.creationTimestamp ?? 0,
       ...(waiting !== undefined && this.#why(waiting)),

@@ -5,8 +5,8 @@ import type { MemberCounts } from '../../api/timeline/transition.ts';
 import type { GangView } from '../../cluster/gang-view.ts';
 import type { EntityState as QueueState } from '../../queue/queued-entity.ts';
 
-/** Returns the state of a group. `queued`: how the queue holds it as one entity; undefined: it does not. */
-export function stateOfGroup(gang: GangView, queued: QueueState['kind'] | undefined): TimelineState {
+/** Returns the state of a group. `queued`: returns how the queue holds it as one entity; undefined: it does not. Only called if that matters. */
+export function stateOfGroup(gang: GangView, queued: () => QueueState['kind'] | undefined): TimelineState {
   const { spec, started, counted } = gang;
   const live = gang.count('bound') + gang.count('stranded');
   const planned = gang.count('planned');
@@ -16,7 +16,7 @@ export function stateOfGroup(gang: GangView, queued: QueueState['kind'] | undefi
     return counted - planned >= spec.minMember ? 'Running' : 'Degraded';
   }
   if (planned > 0) return 'Starting';
-  if (waiting > 0) return isWaiting(gang, queued) ? 'Waiting' : 'NotReady';
+  if (waiting > 0) return isWaiting(gang, queued()) ? 'Waiting' : 'NotReady';
   return endOf(gang);
 }
 

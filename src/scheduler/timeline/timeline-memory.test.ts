@@ -56,7 +56,7 @@ class Passage {
       message: `0/40 nodes: ${index % 50} full`,
     };
     this.timeline!.rejected({ kind: 'pod', pod: created }, verdict);
-    this.timeline!.planned({ kind: 'pod', pod: created }, ['node-1']);
+    this.timeline!.planned({ kind: 'pod', pod: created }, [{ nodeName: 'node-1' }]);
     const bound: Pod = { ...created, nodeName: 'node-1' };
     this.#set(created, bound);
     const succeeded: Pod = { ...bound, phase: 'Succeeded' };

@@ -2,7 +2,6 @@ import type { Pod } from '../../api/pod.ts';
 import { isTerminal } from '../../api/pod.ts';
 import type { TransitionKind } from '../../api/timeline/transition-kind.ts';
 import type { TimelineState } from '../../api/timeline/timeline-state.ts';
-import type { MemberCounts } from '../../api/timeline/transition.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -12,10 +11,10 @@ import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
-import { countsOf, stateOfGroup, stateOfPod } from './entity-states.ts';
+import { stateOfGroup, stateOfPod } from './entity-states.ts';
 import { ShortReasons } from './short-reasons.ts';
 import { TransitionRing } from './transition-ring.ts';
-import type { RecordedEntity, TransitionContent } from './transition-ring.ts';
+import type { NewEntry } from './transition-ring.ts';
 
 export interface TimelineOptions {
   readonly cluster: Pick<Cluster, 'gang' | 'gangs' | 'isAssumed' | 'pod'>;
@@ -28,16 +27,15 @@ export interface TimelineOptions {
 
 /** A group and what its last transition said of it. */
 interface Lane {
-  readonly entity: RecordedEntity;
   readonly queueKey: EntityKey;
   state: TimelineState;
-  counts: MemberCounts | undefined;
+  bound: number;
+  /** -1: the PodGroup does not exist. */
+  minMember: number;
+  started: boolean;
   /** Position of its latest entry; -1: it has none. */
   position: number;
 }
-
-/** What a transition says besides its kind and what the cluster cache shows. */
-type Details = Partial<Pick<TransitionContent, 'node' | 'waitsFor' | 'reason' | 'by'>>;
 
 /**
  * Records what happens to groups, and to pods that are scheduled alone: where it is decided, and always. It keeps names and numbers, no pods. A
@@ -53,8 +51,12 @@ export class Timeline {
   /** uid of a pod alone -> position of its latest entry, if that may become a run */
   readonly #runs = new Map<string, number>();
   readonly #reasons = new ShortReasons();
+  /** The transition that is being recorded. */
+  readonly #entry: NewEntry = newEntry();
   #epoch = '';
   #begunAt = 0;
+  /** Key of the group for which `podChanged` has recorded the change of which `groupChanged` is told next. */
+  #recordedGroup: string | undefined;
   /** Called with the position of each entry that came or grew. Undefined: nothing follows the record. */
   #follower: ((position: number) => void) | undefined;
 
@@ -88,9 +90,7 @@ export class Timeline {
     this.#runs.clear();
     this.#lanes.clear();
     for (const gang of this.#options.cluster.gangs()) {
-      const lane = this.#newLane(gang.key);
-      lane.counts = countsOf(gang);
-      lane.state = this.#stateOf(lane, gang);
+      this.#remember(this.#newLane(gang.key), gang);
     }
   }
 
@@ -106,25 +106,32 @@ export class Timeline {
     const newGroup = now && this.#groupOf(now);
     if (oldGroup !== newGroup && before !== undefined && now !== undefined) {
       if (oldGroup !== undefined) this.#groupTransition(oldGroup, 'Removed');
-      if (newGroup !== undefined) this.#groupTransition(newGroup, 'Added');
-      else this.#podTransition(now, 'Added');
+      this.#begin('Added');
+      if (newGroup !== undefined) this.#recordGroup(newGroup);
+      else this.#recordPod(now);
       return;
     }
     const key = newGroup ?? oldGroup;
     const kind = kindOf(before, now, key !== undefined);
     if (kind === undefined) return;
     const pod = (now ?? before)!;
-    const node = kind === 'Bound' || kind === 'Lost' ? pod.nodeName : undefined;
-    const reason = kind === 'Lost' || kind === 'Failed' ? this.#reasons.of(howLost(now)) : undefined;
-    const details = { ...(node !== undefined && { node }), ...(reason !== undefined && { reason }) };
-    if (key !== undefined) this.#groupTransition(key, kind, details);
-    else this.#podTransition(pod, kind, details, now === undefined ? 'Gone' : undefined);
+    const entry = this.#begin(kind);
+    if (kind === 'Bound' || kind === 'Lost') entry.node = pod.nodeName;
+    if (kind === 'Lost' || kind === 'Failed') entry.detail = this.#reasons.of(howLost(now));
+    if (key === undefined) {
+      this.#recordPod(pod, now === undefined);
+      return;
+    }
+    this.#recordGroup(key);
+    this.#recordedGroup = key;
   }
 
   /** The group object or a member has changed, and `podChanged` was called for the members. */
   groupChanged(key: string): void {
-    const { cluster } = this.#options;
-    const gang = cluster.gang(key);
+    const isRecorded = this.#recordedGroup === key;
+    this.#recordedGroup = undefined;
+    if (isRecorded) return;
+    const gang = this.#options.cluster.gang(key);
     const lane = this.#lanes.get(key);
     if (gang === undefined) {
       if (lane !== undefined) this.#groupTransition(key, 'Removed');
@@ -134,51 +141,63 @@ export class Timeline {
       this.#groupTransition(key, 'Added');
       return;
     }
-    const { counts } = lane;
     const isSame =
-      counts?.minMember === gang.spec?.minMember &&
-      counts?.started === gang.started &&
-      counts.bound === gang.count('bound') + gang.count('stranded') &&
+      lane.minMember === (gang.spec?.minMember ?? -1) &&
+      lane.started === gang.started &&
+      lane.bound === boundIn(gang) &&
       lane.state === this.#stateOf(lane, gang);
     if (!isSame) this.#groupTransition(key, 'Changed');
   }
 
   /** An attempt, or one of an equal entity, has found no nodes. */
   rejected(schedulingEntity: SchedulingEntity, verdict: Verdict): void {
-    const { waitsFor } = verdict;
-    this.#transition(schedulingEntity, 'Rejected', { waitsFor, reason: this.#reasons.ofVerdict(verdict) });
+    const entry = this.#begin('Rejected');
+    entry.waitsFor = verdict.waitsFor;
+    entry.detail = this.#reasons.ofVerdict(verdict);
+    this.#record(schedulingEntity);
   }
 
   /** The members are assumed on their nodes. */
-  planned(schedulingEntity: SchedulingEntity, nodeNames: readonly string[]): void {
-    const [node] = nodeNames;
-    const isOne = node !== undefined && nodeNames.every((other) => other === node);
-    this.#transition(schedulingEntity, 'Planned', isOne ? { node } : {});
+  planned(schedulingEntity: SchedulingEntity, assignments: readonly { readonly nodeName: string }[]): void {
+    const entry = this.#begin('Planned');
+    const node = assignments[0]?.nodeName;
+    entry.node = assignments.every(({ nodeName }) => nodeName === node) ? node : undefined;
+    this.#record(schedulingEntity);
   }
 
   /** These members are no longer assumed on their nodes, because they could not be bound. */
   bindingFailed(pods: readonly Pod[], message: string): void {
     const { cluster } = this.#options;
-    const known = pods.flatMap(({ uid }) => cluster.pod(uid) ?? []).filter(({ nodeName }) => nodeName === '');
     const reason = this.#reasons.of(message);
-    const groups = new Set(known.map((pod) => this.#groupOf(pod)));
-    for (const key of groups) if (key !== undefined) this.#groupTransition(key, 'BindingFailed', { reason });
-    for (const pod of known)
-      if (this.#groupOf(pod) === undefined) this.#podTransition(pod, 'BindingFailed', { reason });
+    const groups = new Set<string>();
+    for (const { uid } of pods) {
+      const pod = cluster.pod(uid);
+      // The watch may have shown that it is bound all the same.
+      if (pod === undefined || pod.nodeName !== '') continue;
+      const key = this.#groupOf(pod);
+      if (key !== undefined && groups.has(key)) continue;
+      this.#begin('BindingFailed').detail = reason;
+      if (key === undefined) this.#recordPod(pod);
+      else this.#recordGroup(key);
+      if (key !== undefined) groups.add(key);
+    }
   }
 
   /** Capacity is kept for the owner. */
-  reserved({ kind, owner, nodeName }: Reservation): void {
-    this.#ofOwner(owner, 'Reserved', { reason: kind, node: nodeName });
+  reserved(reservation: Reservation): void {
+    this.#ofReservation('Reserved', reservation);
   }
 
-  reservationEnded({ kind, owner, nodeName }: Reservation): void {
-    this.#ofOwner(owner, 'ReservationEnded', { reason: kind, node: nodeName });
+  reservationEnded(reservation: Reservation): void {
+    this.#ofReservation('ReservationEnded', reservation);
   }
 
   /** The pod is evicted for another entity. */
   preempted(pod: Pod, by: EntityKey): void {
-    this.#transition({ kind: 'pod', pod }, 'Preempted', { by, node: pod.nodeName });
+    const entry = this.#begin('Preempted');
+    entry.detail = by;
+    entry.node = pod.nodeName;
+    this.#record({ kind: 'pod', pod });
   }
 
   /** The bound members of the group are evicted, because it cannot be completed. */
@@ -194,91 +213,121 @@ export class Timeline {
     return ignoresGroups ? undefined : podGroupKey;
   }
 
-  #ofOwner(owner: Pod, kind: TransitionKind, details: Details): void {
-    const key = this.#groupOf(owner);
+  #ofReservation(kind: 'Reserved' | 'ReservationEnded', reservation: Reservation): void {
+    const entry = this.#begin(kind);
+    entry.detail = reservation.kind;
+    entry.node = reservation.nodeName;
+    const key = this.#groupOf(reservation.owner);
+    // The group may be gone, and its reservations end after that. An owner may be a placeholder.
     if (key !== undefined) {
-      // The group may be gone, and its reservations end after that.
-      if (this.#lanes.has(key)) this.#groupTransition(key, kind, details);
+      if (this.#lanes.has(key)) this.#recordGroup(key);
       return;
     }
-    const pod = this.#options.cluster.pod(owner.uid);
-    if (pod !== undefined) this.#podTransition(pod, kind, details);
+    const pod = this.#options.cluster.pod(reservation.owner.uid);
+    if (pod !== undefined) this.#recordPod(pod);
   }
 
-  #transition(schedulingEntity: SchedulingEntity, kind: TransitionKind, details: Details): void {
+  #groupTransition(key: string, kind: TransitionKind): void {
+    this.#begin(kind);
+    this.#recordGroup(key);
+  }
+
+  /** Returns the transition to record next. The caller sets what the cluster cache does not show. */
+  #begin(kind: TransitionKind): NewEntry {
+    const entry = this.#entry;
+    entry.kind = kind;
+    entry.node = entry.waitsFor = entry.detail = undefined;
+    return entry;
+  }
+
+  #record(schedulingEntity: SchedulingEntity): void {
     if (schedulingEntity.kind === 'gang') {
-      this.#groupTransition(schedulingEntity.gang.key, kind, details);
+      this.#recordGroup(schedulingEntity.gang.key);
       return;
     }
     const key = this.#groupOf(schedulingEntity.pod);
     // The watch may have shown the end of a pod before the scheduler learns what became of its request.
     const pod = this.#options.cluster.pod(schedulingEntity.pod.uid);
-    if (key !== undefined) this.#groupTransition(key, kind, details);
-    else if (pod !== undefined) this.#podTransition(pod, kind, details);
+    if (key !== undefined) this.#recordGroup(key);
+    else if (pod !== undefined) this.#recordPod(pod);
   }
 
-  #podTransition(pod: Pod, kind: TransitionKind, details: Details = {}, end?: 'Gone'): void {
-    const { cluster, profiles } = this.#options;
+  #recordPod(pod: Pod, isGone = false): void {
+    const { cluster, profiles, clock } = this.#options;
     if (this.#epoch === '' || !profiles.isOurs(pod.schedulerName)) return;
+    const entry = this.#entry;
     const { uid } = pod;
-    const state = end ?? stateOfPod(pod, cluster.isAssumed(uid));
-    const content = contentOf(kind, state, undefined, details);
-    const now = this.#options.clock.now();
+    entry.id = uid;
+    entry.pod = pod;
+    entry.state = isGone ? 'Gone' : stateOfPod(pod, cluster.isAssumed(uid));
+    entry.hasCounts = false;
+    entry.time = clock.now();
     const run = this.#runs.size === 0 ? undefined : this.#runs.get(uid);
-    if (run !== undefined && this.ring.grow(run, content, now)) {
+    if (run !== undefined && this.ring.grow(run, entry)) {
       this.#follower?.(run);
-      return;
+    } else {
+      const position = this.#append();
+      if (mayRun(entry.kind)) this.#runs.set(uid, position);
+      else if (run !== undefined) this.#runs.delete(uid);
     }
-    const position = this.#append({ id: uid, pod }, content, now);
-    if (mayRun(kind)) this.#runs.set(uid, position);
-    else if (run !== undefined) this.#runs.delete(uid);
+    entry.pod = undefined;
   }
 
-  #groupTransition(key: string, given: TransitionKind, details: Details = {}): void {
+  #recordGroup(key: string): void {
     if (this.#epoch === '') return;
     const gang = this.#options.cluster.gang(key);
     const known = this.#lanes.get(key);
     if (gang === undefined && known === undefined) return;
     const lane = known ?? this.#newLane(key);
-    const before = lane.state;
-    const counts = gang && countsOf(gang);
-    const state = gang === undefined ? 'Gone' : this.#stateOf(lane, gang);
-    const kind = kindForGroup(given, before, state, lane.counts, counts);
-    const content = contentOf(kind, state, counts, details);
-    const now = this.#options.clock.now();
-    lane.state = state;
-    lane.counts = counts;
-    if (this.ring.grow(lane.position, content, now)) this.#follower?.(lane.position);
-    else lane.position = this.#append(lane.entity, content, now);
+    const { state: before, started: hadStarted } = lane;
+    const entry = this.#entry;
+    entry.id = key;
+    entry.hasCounts = gang !== undefined;
+    if (gang === undefined) lane.state = 'Gone';
+    else {
+      this.#remember(lane, gang);
+      entry.members = gang.members.size;
+      entry.planned = gang.count('planned');
+      entry.bound = lane.bound;
+      entry.minMember = lane.minMember;
+      entry.started = lane.started;
+    }
+    entry.state = lane.state;
+    entry.kind = kindForGroup(entry.kind, before, lane.state, !hadStarted && lane.started);
+    entry.time = this.#options.clock.now();
+    if (this.ring.grow(lane.position, entry)) this.#follower?.(lane.position);
+    else lane.position = this.#append();
     if (gang === undefined) this.#lanes.delete(key);
   }
 
-  #append(entity: RecordedEntity, content: TransitionContent, now: number): number {
+  #append(): number {
     const { ring } = this;
     const dropped = this.#runs.size === 0 ? undefined : ring.nextToDrop;
     if (dropped !== undefined) {
       const { id } = ring.entityAt(dropped);
       if (this.#runs.get(id) === dropped) this.#runs.delete(id);
     }
-    const position = ring.append(entity, content, now);
+    const position = ring.append(this.#entry);
     this.#follower?.(position);
     return position;
   }
 
   #newLane(key: string): Lane {
-    const lane: Lane = {
-      entity: { id: key },
-      queueKey: `gang/${key}`,
-      state: 'NotReady',
-      counts: undefined,
-      position: -1,
-    };
+    const queueKey = `gang/${key}`;
+    const lane: Lane = { queueKey, state: 'NotReady', bound: 0, minMember: -1, started: false, position: -1 };
     this.#lanes.set(key, lane);
     return lane;
   }
 
+  #remember(lane: Lane, gang: GangView): void {
+    lane.state = this.#stateOf(lane, gang);
+    lane.bound = boundIn(gang);
+    lane.minMember = gang.spec?.minMember ?? -1;
+    lane.started = gang.started;
+  }
+
   #stateOf({ queueKey }: Lane, gang: GangView): TimelineState {
-    return stateOfGroup(gang, this.#options.queue.get(queueKey)?.state.kind);
+    return stateOfGroup(gang, () => this.#options.queue.get(queueKey)?.state.kind);
   }
 }
 
@@ -309,11 +358,10 @@ function kindForGroup(
   kind: TransitionKind,
   before: TimelineState,
   state: TimelineState,
-  countsBefore: MemberCounts | undefined,
-  counts: MemberCounts | undefined,
+  starts: boolean,
 ): TransitionKind {
   if (kind === 'Bound') {
-    if (counts?.started === true && countsBefore?.started !== true) return 'Started';
+    if (starts) return 'Started';
     return state === 'Running' && before === 'Degraded' ? 'Repaired' : kind;
   }
   const becomesReady = state === 'Waiting' && before === 'NotReady';
@@ -325,11 +373,15 @@ function mayRun(kind: TransitionKind): boolean {
   return kind === 'Rejected' || kind === 'Reserved' || kind === 'ReservationEnded' || kind === 'BindingFailed';
 }
 
-function contentOf(
-  kind: TransitionKind,
-  state: TimelineState,
-  counts: MemberCounts | undefined,
-  { node, waitsFor, reason, by }: Details,
-): TransitionContent {
-  return { kind, state, counts, node, waitsFor, reason, by };
+/** Returns how many members are on nodes, as the API shows it. */
+function boundIn(gang: GangView): number {
+  return gang.count('bound') + gang.count('stranded');
+}
+
+function newEntry(): NewEntry {
+  return {
+    ...{ id: '', pod: undefined, kind: 'Unknown', state: 'Unknown', time: 0 },
+    ...{ hasCounts: false, members: 0, planned: 0, bound: 0, minMember: -1, started: false },
+    ...{ node: undefined, waitsFor: undefined, detail: undefined },
+  };
 }

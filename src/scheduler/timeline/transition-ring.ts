@@ -14,15 +14,28 @@ export interface RecordedEntity {
   readonly pod?: Pick<Pod, 'namespace' | 'name'>;
 }
 
-/** What an entry says besides its numbers, its entity and its time. */
-export interface TransitionContent {
-  readonly kind: TransitionKind;
-  readonly state: TimelineState;
-  readonly counts: MemberCounts | undefined;
-  readonly node: string | undefined;
-  readonly waitsFor: WaitsFor | undefined;
-  readonly reason: string | undefined;
-  readonly by: string | undefined;
+/** What the ring copies into an entry. The caller reuses the object, because a new one for each transition would cost more than the entry. */
+export interface NewEntry {
+  /** Key of the group, or uid of the pod. */
+  id: string;
+  /** Undefined: it is a group. */
+  pod: Pick<Pod, 'namespace' | 'name'> | undefined;
+  kind: TransitionKind;
+  state: TimelineState;
+  /** False: the five numbers below mean nothing. */
+  hasCounts: boolean;
+  members: number;
+  planned: number;
+  bound: number;
+  /** -1: the PodGroup does not exist. */
+  minMember: number;
+  started: boolean;
+  node: string | undefined;
+  waitsFor: WaitsFor | undefined;
+  /** Of `Preempted`: key of the entity that benefits. Otherwise: the reason. */
+  detail: string | undefined;
+  /** Milliseconds since the epoch. */
+  time: number;
 }
 
 /** Default of the maximum number of entries. */
@@ -31,30 +44,52 @@ const initialCapacity = 256;
 
 const kindCodes = codesOf(transitionKinds);
 const stateCodes = codesOf(timelineStates);
-const waitsForWords: readonly WaitsFor[] = [
-  ...(['members', 'gates', 'turn', 'capacity', 'nodes', 'never', 'permit', 'error', 'unknown'] as const),
+const waitsForWords: readonly (WaitsFor | undefined)[] = [
+  ...([undefined, 'members', 'gates', 'turn', 'capacity', 'nodes', 'never', 'permit', 'error', 'unknown'] as const),
 ];
 const waitsForCodes = codesOf(waitsForWords);
-const noCode = 255;
 /** Flags of an entry. */
 const hasCounts = 1;
 const hasStarted = 2;
 const hasMinMember = 4;
 
-function codesOf<T extends string>(words: readonly T[]): ReadonlyMap<T, number> {
+// An entry has a place in each of three arrays, so that a new one touches few lines of the processor's cache.
+/** In `numbers`. */
+const numbersPerEntry = 2;
+const [sequenceAt, timeAt] = [0, 1];
+/** In `words`. `growth`: sequence number of the latest growth, minus that of the entry. `lasted`: time from the first to the last of the run. */
+const wordsPerEntry = 8;
+const [growthAt, lastedAt, countAt, codesAt, membersAt, plannedAt, boundAt, minMemberAt] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** In `texts`. */
+const textsPerEntry = 5;
+const [idAt, namespaceAt, nameAt, nodeAt, detailAt] = [0, 1, 2, 3, 4];
+
+function codesOf<T extends string | undefined>(words: readonly T[]): ReadonlyMap<T, number> {
   return new Map(words.map((word, code) => [word, code]));
 }
 
+/** Returns the codes of kind, state, waitsFor and flags in one word. */
+function codesOfEntry(entry: NewEntry): number {
+  let flags = 0;
+  if (entry.hasCounts) flags = hasCounts | (entry.started ? hasStarted : 0) | (entry.minMember < 0 ? 0 : hasMinMember);
+  const kind = kindCodes.get(entry.kind)!;
+  const state = stateCodes.get(entry.state)!;
+  const waitsFor = entry.waitsFor === undefined ? 0 : waitsForCodes.get(entry.waitsFor)!;
+  return kind | (state << 8) | (waitsFor << 16) | (flags << 24);
+}
+
 /**
- * The latest transitions, at most `maxEntries`. An entry takes 92 bytes in columns, besides the strings that its pods had anyway: the names of
- * a pod stay in memory while an entry has them, the pod itself does not. The columns grow with the number of entries.
+ * The latest transitions, at most `maxEntries`. An entry takes 88 bytes, besides the strings that its pods had anyway: the names of a pod stay in
+ * memory while an entry has them, the pod itself does not. The arrays grow with the number of entries.
  *
  * An entry has a position, counted from the first one, and a sequence number. Each new entry and each growth of a run takes the next number.
  */
 export class TransitionRing {
   readonly maxEntries: number;
-  #capacity: number;
-  #columns: Columns;
+  #capacity = 0;
+  #numbers = new Float64Array();
+  #words = new Uint32Array();
+  #texts: (string | undefined)[] = [];
   #appended = 0;
   #sequence = 0;
   /** The latest number of an entry that was dropped. A client that has received all up to here misses none. */
@@ -64,8 +99,7 @@ export class TransitionRing {
 
   constructor(maxEntries = ringCapacity) {
     this.maxEntries = maxEntries;
-    this.#capacity = Math.min(initialCapacity, maxEntries);
-    this.#columns = columnsFor(this.#capacity);
+    this.clear();
   }
 
   /** Number of the latest change. */
@@ -95,32 +129,33 @@ export class TransitionRing {
   /** Drops all entries. The numbers start anew. */
   clear(): void {
     this.#capacity = Math.min(initialCapacity, this.maxEntries);
-    this.#columns = columnsFor(this.#capacity);
+    this.#numbers = new Float64Array(this.#capacity * numbersPerEntry);
+    this.#words = new Uint32Array(this.#capacity * wordsPerEntry);
+    this.#texts = textsFor(this.#capacity);
     this.#appended = this.#sequence = this.#droppedUpTo = 0;
     this.#droppedAt = undefined;
   }
 
-  /** Adds an entry, which takes the place of the oldest one if there is no other. Returns its position. `time`: milliseconds since the epoch. */
-  append({ id, pod }: RecordedEntity, content: TransitionContent, time: number): number {
+  /** Adds an entry, which takes the place of the oldest one if there is no other. Returns its position. */
+  append(entry: NewEntry): number {
     if (this.#appended >= this.#capacity) this.#makePlace();
     const position = this.#appended++;
     const slot = position % this.#capacity;
-    const columns = this.#columns;
-    columns.sequence[slot] = ++this.#sequence;
-    columns.growth[slot] = 0;
-    columns.time[slot] = time;
-    columns.lasted[slot] = 0;
-    columns.count[slot] = 1;
-    columns.kind[slot] = kindCodes.get(content.kind)!;
-    columns.state[slot] = stateCodes.get(content.state)!;
-    columns.waitsFor[slot] = content.waitsFor === undefined ? noCode : waitsForCodes.get(content.waitsFor)!;
-    this.#setCounts(slot, content.counts);
-    columns.id[slot] = id;
-    columns.namespace[slot] = pod?.namespace;
-    columns.name[slot] = pod?.name;
-    columns.node[slot] = content.node;
-    columns.reason[slot] = content.reason;
-    columns.by[slot] = content.by;
+    const numbers = slot * numbersPerEntry;
+    this.#numbers[numbers + sequenceAt] = ++this.#sequence;
+    this.#numbers[numbers + timeAt] = entry.time;
+    const words = slot * wordsPerEntry;
+    this.#words[words + growthAt] = 0;
+    this.#words[words + lastedAt] = 0;
+    this.#words[words + countAt] = 1;
+    this.#words[words + codesAt] = codesOfEntry(entry);
+    this.#setCounts(words, entry);
+    const texts = slot * textsPerEntry;
+    this.#texts[texts + idAt] = entry.id;
+    this.#texts[texts + namespaceAt] = entry.pod?.namespace;
+    this.#texts[texts + nameAt] = entry.pod?.name;
+    this.#texts[texts + nodeAt] = entry.node;
+    this.#texts[texts + detailAt] = entry.detail;
     return position;
   }
 
@@ -128,22 +163,22 @@ export class TransitionRing {
    * Adds the transition to the run of the entry at this position, if it is still here and differs only in its numbers and its node. Returns false
    * otherwise.
    */
-  grow(position: number, content: TransitionContent, time: number): boolean {
+  grow(position: number, entry: NewEntry): boolean {
     if (!this.has(position)) return false;
     const slot = position % this.#capacity;
-    const columns = this.#columns;
-    const isEqual =
-      columns.kind[slot] === kindCodes.get(content.kind) &&
-      columns.state[slot] === stateCodes.get(content.state) &&
-      columns.reason[slot] === content.reason &&
-      columns.by[slot] === content.by &&
-      columns.waitsFor[slot] === (content.waitsFor === undefined ? noCode : waitsForCodes.get(content.waitsFor)!);
-    if (!isEqual) return false;
-    columns.growth[slot] = ++this.#sequence - columns.sequence[slot]!;
-    columns.lasted[slot] = Math.max(0, time - columns.time[slot]!);
-    columns.count[slot]!++;
-    this.#setCounts(slot, content.counts);
-    if (columns.node[slot] !== content.node) columns.node[slot] = undefined;
+    const words = slot * wordsPerEntry;
+    const texts = slot * textsPerEntry;
+    const codes = codesOfEntry(entry);
+    // All but the flags, which tell of counts.
+    if (((this.#words[words + codesAt]! ^ codes) & 0xffffff) !== 0) return false;
+    if (this.#texts[texts + detailAt] !== entry.detail) return false;
+    const numbers = slot * numbersPerEntry;
+    this.#words[words + growthAt] = ++this.#sequence - this.#numbers[numbers + sequenceAt]!;
+    this.#words[words + lastedAt] = Math.max(0, entry.time - this.#numbers[numbers + timeAt]!);
+    this.#words[words + countAt]!++;
+    this.#words[words + codesAt] = codes;
+    this.#setCounts(words, entry);
+    if (this.#texts[texts + nodeAt] !== entry.node) this.#texts[texts + nodeAt] = undefined;
     return true;
   }
 
@@ -155,152 +190,95 @@ export class TransitionRing {
   /** Returns the entry at a position that `has`. */
   at(position: number): Transition {
     const slot = position % this.#capacity;
-    const { sequence, time, lasted, count, kind, state, waitsFor, node, reason, by } = this.#columns;
-    const counts = this.#countsAt(slot);
-    const runs = count[slot]!;
-    const waits = waitsForWords[waitsFor[slot]!];
+    const words = slot * wordsPerEntry;
+    const codes = this.#words[words + codesAt]!;
+    const count = this.#words[words + countAt]!;
+    const time = this.#numbers[slot * numbersPerEntry + timeAt]!;
+    const counts = this.#countsAt(words);
+    const waitsFor = waitsForWords[(codes >>> 16) & 0xff];
+    const kind = transitionKinds[codes & 0xff]!;
+    const node = this.#texts[slot * textsPerEntry + nodeAt];
+    const detail = this.#texts[slot * textsPerEntry + detailAt];
     return {
-      sequence: sequence[slot]!,
-      time: time[slot]!,
-      kind: transitionKinds[kind[slot]!]!,
+      sequence: this.#numbers[slot * numbersPerEntry + sequenceAt]!,
+      time,
+      kind,
       entity: this.entityKeyAt(position),
-      state: timelineStates[state[slot]!]!,
+      state: timelineStates[(codes >>> 8) & 0xff]!,
       ...(counts !== undefined && { counts }),
-      ...(node[slot] !== undefined && { node: node[slot] }),
-      ...(waits !== undefined && { waitsFor: waits }),
-      ...(reason[slot] !== undefined && { reason: reason[slot] }),
-      ...(by[slot] !== undefined && { by: by[slot] }),
-      ...(runs > 1 && { count: runs, until: time[slot]! + lasted[slot]! }),
+      ...(node !== undefined && { node }),
+      ...(waitsFor !== undefined && { waitsFor }),
+      ...(detail !== undefined && { [kind === 'Preempted' ? 'by' : 'reason']: detail }),
+      ...(count > 1 && { count, until: time + this.#words[words + lastedAt]! }),
     };
   }
 
   /** Returns the entity of the entry at a position that `has`. */
   entityAt(position: number): RecordedEntity {
-    const slot = position % this.#capacity;
-    const { id, namespace, name } = this.#columns;
-    const pod = name[slot] === undefined ? undefined : { namespace: namespace[slot]!, name: name[slot] };
-    return { id: id[slot]!, ...(pod !== undefined && { pod }) };
+    const texts = (position % this.#capacity) * textsPerEntry;
+    const id = this.#texts[texts + idAt]!;
+    const name = this.#texts[texts + nameAt];
+    return name === undefined ? { id } : { id, pod: { namespace: this.#texts[texts + namespaceAt]!, name } };
   }
 
   /** Returns `gang/<group key>` or `pod/<uid>`, for a position that `has`. */
   entityKeyAt(position: number): string {
-    const slot = position % this.#capacity;
-    const { id, name } = this.#columns;
-    return `${name[slot] === undefined ? 'gang' : 'pod'}/${id[slot]}`;
+    const texts = (position % this.#capacity) * textsPerEntry;
+    return `${this.#texts[texts + nameAt] === undefined ? 'gang' : 'pod'}/${this.#texts[texts + idAt]}`;
   }
 
   /** Yields the positions of the entries that came or grew after this number, in order. */
   *positionsAfter(sequence: number): Iterable<number> {
-    const columns = this.#columns;
     for (let position = this.#appended - this.size; position < this.#appended; position++) {
       const slot = position % this.#capacity;
-      if (columns.sequence[slot]! + columns.growth[slot]! > sequence) yield position;
+      const growth = this.#words[slot * wordsPerEntry + growthAt]!;
+      if (this.#numbers[slot * numbersPerEntry + sequenceAt]! + growth > sequence) yield position;
     }
   }
 
   #makePlace(): void {
     if (this.#capacity < this.maxEntries) {
-      const capacity = Math.min(this.maxEntries, this.#capacity * 2);
       // Nothing has been dropped so far, so position and slot are equal.
-      this.#columns = columnsFor(capacity, this.#columns);
-      this.#capacity = capacity;
+      this.#capacity = Math.min(this.maxEntries, this.#capacity * 2);
+      const numbers = new Float64Array(this.#capacity * numbersPerEntry);
+      numbers.set(this.#numbers);
+      this.#numbers = numbers;
+      const words = new Uint32Array(this.#capacity * wordsPerEntry);
+      words.set(this.#words);
+      this.#words = words;
+      const texts = textsFor(this.#capacity);
+      for (let i = 0; i < this.#texts.length; i++) texts[i] = this.#texts[i];
+      this.#texts = texts;
       return;
     }
     const slot = this.#appended % this.#capacity;
-    const { sequence, growth, time } = this.#columns;
-    this.#droppedUpTo = Math.max(this.#droppedUpTo, sequence[slot]! + growth[slot]!);
-    this.#droppedAt = time[slot]!;
+    const latest = this.#numbers[slot * numbersPerEntry + sequenceAt]! + this.#words[slot * wordsPerEntry + growthAt]!;
+    this.#droppedUpTo = Math.max(this.#droppedUpTo, latest);
+    this.#droppedAt = this.#numbers[slot * numbersPerEntry + timeAt]!;
   }
 
-  #setCounts(slot: number, counts: MemberCounts | undefined): void {
-    const columns = this.#columns;
-    if (counts === undefined) {
-      columns.flags[slot] = 0;
-      return;
-    }
-    const { members, planned, bound, minMember, started } = counts;
-    columns.flags[slot] = hasCounts | (started ? hasStarted : 0) | (minMember === undefined ? 0 : hasMinMember);
-    columns.members[slot] = members;
-    columns.planned[slot] = planned;
-    columns.bound[slot] = bound;
-    columns.minMember[slot] = minMember ?? 0;
+  #setCounts(words: number, entry: NewEntry): void {
+    if (!entry.hasCounts) return;
+    this.#words[words + membersAt] = entry.members;
+    this.#words[words + plannedAt] = entry.planned;
+    this.#words[words + boundAt] = entry.bound;
+    this.#words[words + minMemberAt] = Math.max(0, entry.minMember);
   }
 
-  #countsAt(slot: number): MemberCounts | undefined {
-    const { flags, members, planned, bound, minMember } = this.#columns;
-    const set = flags[slot]!;
-    if ((set & hasCounts) === 0) return undefined;
+  #countsAt(words: number): MemberCounts | undefined {
+    const flags = this.#words[words + codesAt]! >>> 24;
+    if ((flags & hasCounts) === 0) return undefined;
     return {
-      members: members[slot]!,
-      planned: planned[slot]!,
-      bound: bound[slot]!,
-      ...((set & hasMinMember) !== 0 && { minMember: minMember[slot]! }),
-      started: (set & hasStarted) !== 0,
+      members: this.#words[words + membersAt]!,
+      planned: this.#words[words + plannedAt]!,
+      bound: this.#words[words + boundAt]!,
+      ...((flags & hasMinMember) !== 0 && { minMember: this.#words[words + minMemberAt]! }),
+      started: (flags & hasStarted) !== 0,
     };
   }
 }
 
-/** slot -> value. Positions and slots agree modulo the capacity. */
-interface Columns {
-  readonly sequence: Float64Array;
-  /** Sequence number of the latest growth, minus `sequence`. */
-  readonly growth: Uint32Array;
-  readonly time: Float64Array;
-  /** Time from the first to the last of the run. */
-  readonly lasted: Uint32Array;
-  readonly count: Uint32Array;
-  readonly kind: Uint8Array;
-  readonly state: Uint8Array;
-  readonly waitsFor: Uint8Array;
-  readonly flags: Uint8Array;
-  readonly members: Uint32Array;
-  readonly planned: Uint32Array;
-  readonly bound: Uint32Array;
-  readonly minMember: Uint32Array;
-  readonly id: string[];
-  readonly namespace: (string | undefined)[];
-  readonly name: (string | undefined)[];
-  readonly node: (string | undefined)[];
-  readonly reason: (string | undefined)[];
-  readonly by: (string | undefined)[];
-}
-
-/** Returns columns for this many entries, with the content of the smaller ones. */
-function columnsFor(capacity: number, smaller?: Columns): Columns {
-  const floats = (values: Float64Array | undefined): Float64Array => {
-    const column = new Float64Array(capacity);
-    if (values !== undefined) column.set(values);
-    return column;
-  };
-  const words = (values: Uint32Array | undefined): Uint32Array => {
-    const column = new Uint32Array(capacity);
-    if (values !== undefined) column.set(values);
-    return column;
-  };
-  const bytes = (values: Uint8Array | undefined): Uint8Array => {
-    const column = new Uint8Array(capacity);
-    if (values !== undefined) column.set(values);
-    return column;
-  };
-  return {
-    sequence: floats(smaller?.sequence),
-    growth: words(smaller?.growth),
-    time: floats(smaller?.time),
-    lasted: words(smaller?.lasted),
-    count: words(smaller?.count),
-    kind: bytes(smaller?.kind),
-    state: bytes(smaller?.state),
-    waitsFor: bytes(smaller?.waitsFor),
-    flags: bytes(smaller?.flags),
-    members: words(smaller?.members),
-    planned: words(smaller?.planned),
-    bound: words(smaller?.bound),
-    minMember: words(smaller?.minMember),
-    id: smaller?.id ?? [],
-    namespace: smaller?.namespace ?? [],
-    name: smaller?.name ?? [],
-    node: smaller?.node ?? [],
-    reason: smaller?.reason ?? [],
-    by: smaller?.by ?? [],
-  };
+/** Returns an array of its final length: one that grows by itself takes half as much again. */
+function textsFor(capacity: number): (string | undefined)[] {
+  return new Array<string | undefined>(capacity * textsPerEntry).fill(undefined);
 }
