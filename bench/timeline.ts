@@ -1,5 +1,5 @@
 /**
- * Measures what the record of the timeline costs while nobody follows it. In each round, 1,000 pods come, are planned, bound and end, half of them
+ * Measures what the record of the timeline costs without clients. In each round, 1,000 pods come, are planned, bound and end, half of them
  * in gangs: the watch handlers, the attempts and the outcomes of Bindings, without an API server. Rounds with the record and without it alternate;
  * the order within each pair does, too. Prints the medians of the rounds, and the median of the ratios of the pairs.
  *

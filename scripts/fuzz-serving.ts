@@ -62,6 +62,7 @@ const paths = [
   '/debug/queue',
   '/debug/cache',
   '/debug/groups',
+  '/debug/events',
   '/debug/explain',
   '/debug/snapshot',
 ];

@@ -17,6 +17,7 @@ import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
 import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { cacheRoute } from '../serving/debug/cache-route.ts';
+import { eventsRoute } from '../serving/debug/events-route.ts';
 import { explainRoute } from '../serving/debug/explain-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
 import { snapshotRoute } from '../serving/debug/snapshot-route.ts';
@@ -132,6 +133,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         cacheRoute(scheduler),
         groupsRoute(scheduler),
         explainRoute(scheduler, clock),
+        eventsRoute({ scheduler, clock, logger }),
         snapshotRoute(scheduler, {
           tuttiVersion: packageVersion(),
           source: 'scheduler',

@@ -20,6 +20,12 @@ export const httpLimits = {
   requestMs: 15_000,
   /** Of the response, from the request until the client has received it. */
   answerMs: 30_000,
+  /** Of one text of a stream, until the client has received it. */
+  streamStallMs: 600_000,
+  /** How often a stream sends a comment, so that the client and what is in between see that it lives. */
+  streamCommentMs: 15_000,
+  /** Bytes that may wait for one client of a stream, besides the text that is being sent. */
+  streamBufferBytes: 1024 * 1024,
   /** Of an idle connection. A probe or a scrape opens its own connection, so idle ones are worth little. */
   keepAliveMs: 5_000,
   /** Of the scheduling thread, from the request until its response. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Server as NetServer, Socket } from 'node:net';
 import { httpLimits } from './http-limits.ts';
 import { OpenConnections } from './open-connections.ts';
+import { ResponseStream } from './response-stream.ts';
 import type { Answer } from './route.ts';
 import type { ServedRequest } from './served-request.ts';
 
@@ -30,8 +31,12 @@ export class HttpService {
   readonly #connections = new OpenConnections(httpLimits);
   /** Connections with a request in progress; with TLS, the TLS sockets. */
   readonly #busy = new Set<Socket>();
+  /** Open streams. They end when their connection must. */
+  readonly #streams = new Set<ResponseStream>();
   /** Connections whose next response is their last. */
   readonly #ending = new WeakSet<Socket>();
+  /** response -> timer that ends it if it takes too long */
+  readonly #deadlines = new WeakMap<ServerResponse, NodeJS.Timeout>();
   #isDraining = false;
 
   constructor({ server, answer }: HttpServiceOptions) {
@@ -46,14 +51,16 @@ export class HttpService {
     server.on('checkExpectation', (incoming: IncomingMessage) => incoming.socket.destroy());
   }
 
-  /** From now on every response ends its connection. */
+  /** From now on every response ends its connection, and streams end. */
   drain(): void {
     this.#isDraining = true;
+    for (const stream of this.#streams) stream.end();
   }
 
   /** Ends every existing connection: with its pending response, or now. */
   endConnections(): void {
     for (const socket of this.#busy) this.#ending.add(socket);
+    for (const stream of this.#streams) stream.end();
     this.#server.closeIdleConnections();
   }
 
@@ -83,6 +90,7 @@ export class HttpService {
     this.#busy.add(socket);
     this.#connections.setBusy(socket, true);
     const deadline = setTimeout(() => socket.destroy(), httpLimits.answerMs);
+    this.#deadlines.set(response, deadline);
     response.once('close', () => {
       clearTimeout(deadline);
       this.#busy.delete(socket);
@@ -98,7 +106,12 @@ export class HttpService {
     this.#respond(incoming, response, isAnswer(screened) ? screened : await this.#answer(screened, incoming));
   }
 
-  #respond(incoming: IncomingMessage, response: ServerResponse, { status, type, text, bytes, headers }: Answer): void {
+  #respond(incoming: IncomingMessage, response: ServerResponse, answer: Answer): void {
+    const { status, type, text, bytes, headers } = answer;
+    if (answer.stream !== undefined) {
+      this.#stream(incoming, response, answer);
+      return;
+    }
     if (response.destroyed) return;
     const isLast = this.#isDraining || this.#ending.has(incoming.socket) || !incoming.complete || hasBody(incoming);
     response.writeHead(status, {
@@ -110,6 +123,26 @@ export class HttpService {
       ...headers,
     });
     response.end(incoming.method === 'HEAD' ? undefined : (bytes ?? text));
+  }
+
+  /** Opens the stream even if the client has gone, so that it learns of that. */
+  #stream(incoming: IncomingMessage, response: ServerResponse, { status, type, text, headers, stream }: Answer): void {
+    clearTimeout(this.#deadlines.get(response));
+    const opened = new ResponseStream(response, () => this.#streams.delete(opened));
+    this.#streams.add(opened);
+    if (!response.destroyed) {
+      response.writeHead(status, {
+        'content-type': type ?? 'text/plain; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-cache, private',
+        // The connection ends with the stream.
+        connection: 'close',
+        ...headers,
+      });
+      response.flushHeaders();
+    }
+    opened.open(stream!, text);
+    if (this.#isDraining || this.#ending.has(incoming.socket)) opened.end();
   }
 }
 
@@ -146,6 +179,7 @@ function screen({ method, url = '', headers, socket }: IncomingMessage): ServedR
     query: mark < 0 ? '' : url.slice(mark + 1),
     address: socket.remoteAddress ?? '',
     ...(headers.authorization !== undefined && { authorization: headers.authorization }),
+    ...(typeof headers['last-event-id'] === 'string' && { lastEventId: headers['last-event-id'] }),
   };
 }
 

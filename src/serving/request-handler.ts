@@ -45,7 +45,9 @@ export class RequestHandler {
 
   async handle(request: ServedRequest): Promise<Answer> {
     try {
-      return await this.#answer(request);
+      const answer = await this.#answer(request);
+      // Only the headers are sent.
+      return request.method === 'HEAD' && answer.stream !== undefined ? { ...answer, stream: undefined } : answer;
     } catch (error) {
       this.#logger.error('serving a request failed', { path: request.path, error });
       return { status: 500, text: 'internal error: see the log\n' };
@@ -60,11 +62,11 @@ export class RequestHandler {
     const rejection = await this.#guard?.rejection(request, route.path);
     if (rejection !== undefined) return rejection;
     const query = new URLSearchParams(request.query);
-    if (route.isCostly !== true) return route.answer(query, part);
+    if (route.isCostly !== true) return route.answer(query, part, request);
     if (this.#costly >= maxCostly) return tooMany;
     this.#costly++;
     try {
-      return await route.answer(query, part);
+      return await route.answer(query, part, request);
     } finally {
       this.#costly--;
     }

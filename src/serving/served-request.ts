@@ -14,5 +14,7 @@ export interface ServedRequest {
   readonly address: string;
   /** The authorization header. */
   readonly authorization?: string;
+  /** The header of a client that resumes a stream of server-sent events. */
+  readonly lastEventId?: string;
   readonly certificate?: ClientCertificate;
 }

@@ -5,7 +5,7 @@ import type { MemberCounts } from './transition.ts';
 
 /** A pod group, or a pod without a group: one lane of the timeline, as it is now. */
 export interface TimelineEntity {
-  /** `gang/<group key>` or `pod/<uid>`. A group that is created anew under the same name keeps the key. */
+  /** `gang/<group key>` or `pod/<uid>`. A new group with the name of an earlier one has the same key. */
   readonly key: string;
   readonly subject: Subject;
   readonly state: TimelineState;

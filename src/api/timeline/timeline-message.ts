@@ -4,7 +4,7 @@ import type { Transition } from './transition.ts';
 
 /**
  * Why what a client has no longer continues into what follows. A snapshot follows at once.
- * - `NewLeader`: another process leads now, or the scheduler started anew: it has no transitions of the time before.
+ * - `NewLeader`: another process leads now, or the scheduler has restarted: it has no transitions of the time before.
  * - `SlowClient`: more waited for the client than the server keeps for one.
  * - `TooOld`: the client was away for so long that transitions of that time are no longer held.
  */

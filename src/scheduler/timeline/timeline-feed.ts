@@ -36,7 +36,7 @@ export interface SnapshotRows extends Omit<TimelineSnapshot, 'kind' | 'entities'
 const standbyEpoch = 'standby';
 
 /**
- * Makes the messages of the timeline for those who follow it. As long as nobody does, it costs nothing. Between `start` and `stop`, each call of
+ * Makes the messages of the timeline for clients. Without clients, it costs nothing. Between `start` and `stop`, each call of
  * `delta` returns what has changed since the call before.
  */
 export class TimelineFeed {

@@ -55,7 +55,7 @@ export class Timeline {
   readonly #entry: NewEntry = newEntry();
   #epoch = '';
   #begunAt = 0;
-  /** Key of the group for which `podChanged` has recorded the change of which `groupChanged` is told next. */
+  /** Key of the group for which `podChanged` has recorded the change. The call of `groupChanged` for the same change follows. */
   #recordedGroup: string | undefined;
   /** Called with the position of each entry that came or grew. Undefined: nothing follows the record. */
   #follower: ((position: number) => void) | undefined;
@@ -173,7 +173,7 @@ export class Timeline {
     for (const { uid } of pods) {
       const pod = cluster.pod(uid);
       // The watch may have shown that it is bound all the same.
-      if (pod === undefined || pod.nodeName !== '') continue;
+      if (pod?.nodeName !== '') continue;
       const key = this.#groupOf(pod);
       if (key !== undefined && groups.has(key)) continue;
       this.#begin('BindingFailed').detail = reason;

@@ -126,7 +126,7 @@ export class TransitionRing {
     return this.#droppedAt;
   }
 
-  /** Drops all entries. The numbers start anew. */
+  /** Drops all entries. The next one has the number 1. */
   clear(): void {
     this.#capacity = Math.min(initialCapacity, this.maxEntries);
     this.#numbers = new Float64Array(this.#capacity * numbersPerEntry);

@@ -23,9 +23,17 @@ export interface FrontOptions {
   readonly answerWithinMs: number;
 }
 
+/** An answer without its functions, which cannot be sent to a thread. */
+export interface SentAnswer extends Omit<Answer, 'stream'> {
+  /** Texts of the same id follow until `streamEnd`. The thread reports `streamClosed` in the end, whatever happens. */
+  readonly isStream?: true;
+}
+
 /** Messages to the thread. */
 export type ToFront =
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: SentAnswer }
+  | { readonly kind: 'streamText'; readonly id: number; readonly text: string }
+  | { readonly kind: 'streamEnd'; readonly id: number }
   | { readonly kind: 'tls'; readonly tls: FrontTls }
   | { readonly kind: 'drain' }
   | { readonly kind: 'close'; readonly graceMs: number };
@@ -34,4 +42,5 @@ export type ToFront =
 export type FromFront =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'unavailable'; readonly code: string | undefined; readonly message: string }
-  | { readonly kind: 'request'; readonly id: number; readonly request: ServedRequest };
+  | { readonly kind: 'request'; readonly id: number; readonly request: ServedRequest }
+  | { readonly kind: 'streamLagged' | 'streamClosed'; readonly id: number };

@@ -12,8 +12,9 @@ import { httpLimits } from '../http-limits.ts';
 import { HttpService, limitedServerOptions } from '../http-service.ts';
 import type { Answer } from '../route.ts';
 import type { ClientCertificate, ServedRequest } from '../served-request.ts';
-import type { FromFront, FrontOptions, ToFront } from './front-messages.ts';
+import type { FromFront, FrontOptions, SentAnswer, ToFront } from './front-messages.ts';
 import { RateGate } from './rate-gate.ts';
+import { RelayedStream } from './relayed-stream.ts';
 
 const parent = parentPort!;
 const options = workerData as FrontOptions;
@@ -25,6 +26,8 @@ const rateGate = new RateGate({
 });
 /** id of a forwarded request -> callback for its response */
 const pending = new Map<number, (answer: Answer) => void>();
+/** id of a request -> the stream that is its response */
+const streams = new Map<number, RelayedStream>();
 let forwarded = 0;
 
 const server = createServer({
@@ -57,7 +60,13 @@ server.listen({ port: options.port, host: options.host, reusePort: options.share
 parent.on('message', (message: ToFront) => {
   switch (message.kind) {
     case 'answer':
-      pending.get(message.id)?.(message.answer);
+      settle(message.id, message.answer);
+      break;
+    case 'streamText':
+      streams.get(message.id)?.send(message.text);
+      break;
+    case 'streamEnd':
+      streams.get(message.id)?.end();
       break;
     case 'tls':
       tls = message.tls;
@@ -104,18 +113,38 @@ function texts(part: unknown): readonly string[] {
   return (Array.isArray(part) ? part : [part]).filter((text) => typeof text === 'string');
 }
 
+function settle(id: number, { isStream, ...answer }: SentAnswer): void {
+  const resolve = pending.get(id);
+  if (isStream !== true) {
+    resolve?.(answer);
+    return;
+  }
+  const closed = (): void => {
+    streams.delete(id);
+    notify({ kind: 'streamClosed', id });
+  };
+  if (resolve === undefined) {
+    // The answer was too late.
+    closed();
+    return;
+  }
+  const stream = new RelayedStream({ lagged: () => notify({ kind: 'streamLagged', id }), closed });
+  streams.set(id, stream);
+  resolve({ ...answer, stream: stream.open });
+}
+
 /** Never resolves if the client has gone before its turn. */
 function forward(request: ServedRequest, isWanted: () => boolean): Promise<Answer> {
   return new Promise((resolve) => {
     const start = (): void => {
       const id = forwarded++;
-      const settle = (answer: Answer): void => {
+      const settled = (answer: Answer): void => {
         clearTimeout(deadline);
         pending.delete(id);
         resolve(answer);
       };
-      const deadline = setTimeout(() => settle(stalled), options.answerWithinMs);
-      pending.set(id, settle);
+      const deadline = setTimeout(() => settled(stalled), options.answerWithinMs);
+      pending.set(id, settled);
       notify({ kind: 'request', id, request });
     };
     rateGate.run({ address: request.address, isWanted, start });

@@ -1,9 +1,11 @@
+import { Buffer } from 'node:buffer';
+import { request } from 'node:https';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
 import { makeSelfSignedCertificate } from '../certificates/self-signed-certificate.ts';
-import type { Answer } from '../route.ts';
+import type { Answer, StreamClient } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 import { httpsGet } from '../testing/https-get.ts';
 import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
@@ -80,6 +82,59 @@ it('replaces a thread that ended, on the same port', async () => {
     .toBe(200);
   expect(front.port).toBe(port);
   expect(logged).toContain('serving requests again');
+});
+
+/** Opens a stream. Returns what its client receives, the events that the stream receives, and its two ends. */
+async function openStream(): Promise<{
+  readonly received: () => string;
+  readonly events: readonly string[];
+  readonly client: StreamClient;
+  readonly leave: () => void;
+}> {
+  const events: string[] = [];
+  const opened = Promise.withResolvers<StreamClient>();
+  answer = () =>
+    Promise.resolve({
+      status: 200,
+      text: 'first ',
+      stream: (client) => {
+        client.send('second ');
+        opened.resolve(client);
+        return { closed: () => void events.push('closed'), lagged: () => void events.push('lagged') };
+      },
+    });
+  let text = '';
+  const sent = request(`https://127.0.0.1:${front.port}/stream`, { rejectUnauthorized: false, agent: false });
+  sent.on('response', (response) => response.on('data', (data: Uint8Array) => (text += Buffer.from(data).toString())));
+  sent.on('error', () => undefined);
+  sent.end();
+  const client = await opened.promise;
+  return { received: () => text, events, client, leave: () => void sent.destroy() };
+}
+
+it('passes on the texts of a stream in order, and reports that its client has gone', async () => {
+  const { received, events, client, leave } = await openStream();
+  client.send('third');
+  await expect.poll(received).toBe('first second third');
+  expect(events).toEqual([]);
+  leave();
+  await expect.poll(() => events).toEqual(['closed']);
+});
+
+it('ends a stream when the process ends it, and when the server drains', async () => {
+  const one = await openStream();
+  const two = await openStream();
+  one.client.end();
+  await expect.poll(() => one.events).toEqual(['closed']);
+  expect(two.events).toEqual([]);
+  front.drain();
+  await expect.poll(() => two.events).toEqual(['closed']);
+});
+
+it('reports the end of all streams of a thread that ended', async () => {
+  const { events } = await openStream();
+  await (posting.mock.contexts.at(-1) as Worker).terminate();
+  await expect.poll(() => events).toEqual(['closed']);
 });
 
 it('shares its port only if both servers allow it', async () => {

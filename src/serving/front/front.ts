@@ -5,7 +5,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
 import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
-import type { Answer } from '../route.ts';
+import type { Answer, StreamEvents } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 import type { FromFront, FrontOptions, FrontTls, ToFront } from './front-messages.ts';
 
@@ -34,6 +34,8 @@ export class Front {
   #tls: FrontTls;
   #port: number;
   #worker: Worker | undefined;
+  /** id of the request in the present thread -> the stream that is its response */
+  readonly #streams = new Map<number, StreamEvents>();
   #isClosing = false;
   #isDraining = false;
 
@@ -110,9 +112,15 @@ export class Front {
             this.#options
               .answer(message.request)
               .then((answer) => {
-                if (this.#worker === worker) this.#notify({ kind: 'answer', id: message.id, answer });
+                if (this.#worker === worker) this.#pass(message.id, answer);
               })
               .catch((error: unknown) => logger.error('cannot pass on a response', { error }));
+            break;
+          case 'streamLagged':
+            this.#streams.get(message.id)?.lagged();
+            break;
+          case 'streamClosed':
+            this.#closeStream(message.id);
             break;
         }
       });
@@ -122,6 +130,7 @@ export class Front {
       });
       worker.once('exit', () => {
         if (this.#worker === worker) this.#worker = undefined;
+        for (const id of [...this.#streams.keys()]) this.#closeStream(id);
         reject(new Error('the serving thread ended before it was ready'));
         if (isListening && !this.#isClosing) this.#startAgain(clock, logger);
       });
@@ -139,6 +148,25 @@ export class Front {
         },
       );
     });
+  }
+
+  #pass(id: number, { stream, ...answer }: Answer): void {
+    if (stream === undefined) {
+      this.#notify({ kind: 'answer', id, answer });
+      return;
+    }
+    this.#notify({ kind: 'answer', id, answer: { ...answer, isStream: true } });
+    const events = stream({
+      send: (text) => this.#notify({ kind: 'streamText', id, text }),
+      end: () => this.#notify({ kind: 'streamEnd', id }),
+    });
+    this.#streams.set(id, events);
+  }
+
+  #closeStream(id: number): void {
+    const events = this.#streams.get(id);
+    this.#streams.delete(id);
+    events?.closed();
   }
 
   #notify(message: ToFront): void {
