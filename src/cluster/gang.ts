@@ -76,6 +76,11 @@ export class Gang implements GangView {
     this.key = key;
   }
 
+  /** state -> number of members in it. For code that needs several of them and must be fast. */
+  get countsByState(): Readonly<Record<MemberState, number>> {
+    return this.#counts;
+  }
+
   count(state: MemberState): number {
     return this.#counts[state];
   }

@@ -4,7 +4,7 @@ import type { TimelineEntity } from '../../api/timeline/timeline-entity.ts';
 import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang-view.ts';
+import type { Gang } from '../../cluster/gang.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import { countsOf, stateOfGroup, stateOfPod } from './entity-states.ts';
 import type { ShortReasons } from './short-reasons.ts';
@@ -35,7 +35,7 @@ export class EntityRows {
     return gang === undefined ? goneRow(entity) : this.ofGroup(gang);
   }
 
-  ofGroup(gang: GangView): TimelineEntity {
+  ofGroup(gang: Gang): TimelineEntity {
     const { key, spec, pending } = gang;
     const { source, namespace, name } = parseGroupKey(key);
     const queueKey = `gang/${key}`;

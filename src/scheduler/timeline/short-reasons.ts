@@ -3,12 +3,14 @@ import type { Verdict } from '../../api/verdict.ts';
 
 /** Maximum length of a reason. */
 const maxLength = 80;
+/** Maximum length of a text to remember. */
+const longest = 1_024;
 /** Number of reasons to share. */
 const maxShared = 256;
 
 /** Short texts of reasons. Equal ones are one string for as long as there are few, because thousands of pods are rejected for the same reason. */
 export class ShortReasons {
-  /** reason -> the same */
+  /** text -> its reason */
   readonly #shared = new Map<string, string>();
 
   /** Returns the verdict's cause, without its counts. */
@@ -17,11 +19,11 @@ export class ShortReasons {
   }
 
   of(text: string): string {
-    const short = safeMessage(text, maxLength);
-    const known = this.#shared.get(short);
+    const known = this.#shared.get(text);
     if (known !== undefined) return known;
+    const reason = safeMessage(text, maxLength);
     if (this.#shared.size >= maxShared) this.#shared.clear();
-    this.#shared.set(short, short);
-    return short;
+    this.#shared.set(text.length > longest ? reason : text, reason);
+    return reason;
   }
 }

@@ -5,7 +5,7 @@ import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang-view.ts';
+import type { Gang } from '../../cluster/gang.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
@@ -201,7 +201,7 @@ export class Timeline {
   }
 
   /** The bound members of the group are evicted, because it cannot be completed. */
-  released({ key }: GangView): void {
+  released({ key }: Gang): void {
     this.#groupTransition(key, 'Released');
   }
 
@@ -287,7 +287,7 @@ export class Timeline {
     else {
       this.#remember(lane, gang);
       entry.members = gang.members.size;
-      entry.planned = gang.count('planned');
+      entry.planned = gang.countsByState.planned;
       entry.bound = lane.bound;
       entry.minMember = lane.minMember;
       entry.started = lane.started;
@@ -319,14 +319,14 @@ export class Timeline {
     return lane;
   }
 
-  #remember(lane: Lane, gang: GangView): void {
+  #remember(lane: Lane, gang: Gang): void {
     lane.state = this.#stateOf(lane, gang);
     lane.bound = boundIn(gang);
     lane.minMember = gang.spec?.minMember ?? -1;
     lane.started = gang.started;
   }
 
-  #stateOf({ queueKey }: Lane, gang: GangView): TimelineState {
+  #stateOf({ queueKey }: Lane, gang: Gang): TimelineState {
     return stateOfGroup(gang, () => this.#options.queue.get(queueKey)?.state.kind);
   }
 }
@@ -374,8 +374,8 @@ function mayRun(kind: TransitionKind): boolean {
 }
 
 /** Returns how many members are on nodes, as the API shows it. */
-function boundIn(gang: GangView): number {
-  return gang.count('bound') + gang.count('stranded');
+function boundIn({ countsByState: { bound, stranded } }: Gang): number {
+  return bound + stranded;
 }
 
 function newEntry(): NewEntry {
