@@ -73,8 +73,10 @@ export interface RunOptions {
     readonly started: StartedScheduler;
     /** Gets the log lines of the schedulers. */
     readonly logged?: LoggedLine;
-    /** Something was committed to the API server. */
-    readonly committed: () => void;
+    /** Something was committed to the API server. `started`: uids of the groups that have started. */
+    readonly committed: (record: StoreRecord, started: ReadonlySet<string>) => void;
+    /** The cluster has settled, and all schedulers that run have received everything. */
+    readonly settled?: (record: StoreRecord, started: ReadonlySet<string>) => void;
   };
 }
 
@@ -130,7 +132,7 @@ export async function runScenario(
           : undefined;
     if (name !== undefined) noteStart(record, name, started);
     for (const checker of checkers) checker.committed?.(committed);
-    watch?.committed();
+    watch?.committed(record, started);
   });
   const { reservations } = scenario.scheduler;
   const obstacles = {
@@ -216,6 +218,7 @@ export async function runScenario(
       const again = checkers.map((checker) => checker.settled?.()).filter((at) => at !== undefined);
       lookAt = again.length > 0 && violations.length === 0 ? Math.max(...again) : undefined;
     }
+    if (violations.length === 0 && !isTorn && lookAt === undefined) watch?.settled?.(record, started);
     if (isTorn && scenario.forbiddenNode === undefined)
       evidence.violated('I2', `a group is released for the ${maxReleases + 1}th time and is partially bound again`);
     if (isTorn) evidence.excused('released repeatedly: a node rejects all Bindings');
