@@ -4,6 +4,7 @@
 const layers = [
   'base',
   'api',
+  'ui',
   'observability',
   'client',
   'informer',
@@ -76,7 +77,7 @@ const parts = {
   testkit: ['builders/', 'files'],
   cli: [
     ...['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'flag-values.ts', 'text-columns.ts'],
-    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'completion/', 'up/', 'verify/', 'files'],
+    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'ui/', 'completion/', 'up/', 'verify/', 'files'],
   ],
 };
 
@@ -168,6 +169,20 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: test },
       to: { path: `^(test|bench|scripts)/|${test}` },
+    },
+    {
+      name: 'page-apart',
+      comment: 'The page runs in a browser. A process serves its bundle, and imports nothing of it.',
+      severity: 'error',
+      from: { path: '^src/(?!ui/)', pathNot: test },
+      to: { path: '^src/ui/' },
+    },
+    {
+      name: 'page-without-node',
+      comment: 'The page runs in a browser. It imports no module of Node, and no package.',
+      severity: 'error',
+      from: { path: '^src/ui/', pathNot: test },
+      to: { dependencyTypesNot: ['local', 'type-only'] },
     },
     {
       name: 'one-http-stack',

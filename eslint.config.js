@@ -22,6 +22,11 @@ export default tseslint.config(
       'no-console': 'error', // the logger or the command line's output writes, nothing else
     },
   },
+  {
+    // It has the types of a browser.
+    files: ['src/ui/**/*.ts'],
+    languageOptions: { parserOptions: { project: './src/ui/tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+  },
   { files: ['**/*.js', '**/*.mjs'], languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
   { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable' } } },
   { files: ['scripts/**', 'bench/**', 'examples/**'], rules: { 'no-console': 'off' } },

@@ -103,8 +103,9 @@ const common = {
   banner: {
     js: `import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);`,
   },
-  // An optional dependency of the package debug. Development tools may have installed it here, but users need not have it.
-  external: ['supports-color'],
+  // supports-color: an optional dependency of the package debug. Development tools may have installed it here, but users need not have it.
+  // esbuild: only the sources bundle the page, see src/cli/ui/load-page.ts.
+  external: ['supports-color', 'esbuild'],
   metafile: true,
   logLevel: 'warning',
 } satisfies BuildOptions;

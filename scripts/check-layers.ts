@@ -23,6 +23,8 @@ const planted = [
   'apiserver-only-in-compose: src/plane/nodes/imports-the-embedded-plane.ts → src/plane/apiserver/plane.ts',
   'sources-without-tests: src/client/imports-a-test.ts → src/base/shared.test.ts',
   'sources-without-tests: src/client/imports-a-test-helper.ts → src/base/testing/helper.ts',
+  'page-apart: src/client/imports-the-page.ts → src/ui/page.ts',
+  'page-without-node: src/ui/imports-a-module-of-node.ts → fs',
   'plugin-without-plugin: src/plugins/first/imports-another-plugin.ts → src/plugins/second/second.ts',
   'layer-plugins: src/plugins/first/imports-the-scheduler.ts → src/scheduler/imports-a-plugin.ts',
   'scheduler-without-plugins: src/scheduler/imports-a-plugin.ts → src/plugins/second/second.ts',

@@ -28,6 +28,7 @@ const steps: Readonly<Record<string, Step>> = {
     command: ['tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', '.cache/check/types.tsbuildinfo'],
     changed: /\.(ts|json)$/,
   },
+  page: { command: ['tsc', '-p', 'src/ui'], changed: /^src\/(ui|api|base)\// },
   format: {
     command: [
       ...['prettier', '--check', '--log-level', 'warn', '--ignore-unknown'],

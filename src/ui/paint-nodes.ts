@@ -1,0 +1,126 @@
+import type { TimelineEntity } from '../api/timeline/timeline-entity.ts';
+import type { TimelineNode } from '../api/timeline/timeline-node.ts';
+import { paintReserved } from './bar.ts';
+import { freeShare, nameByKey } from './describe.ts';
+import { axisHeight, barHeight, paintName, rowHeight, rowTop, shortened } from './rows.ts';
+import type { RowsLayout } from './rows.ts';
+import { inkOn } from './theme.ts';
+import type { Theme } from './theme.ts';
+
+export interface NodesPainting {
+  readonly nodes: readonly TimelineNode[];
+  readonly entities: ReadonlyMap<string, TimelineEntity>;
+  readonly layout: RowsLayout;
+  readonly selected: string | undefined;
+  readonly theme: Theme;
+}
+
+/** A part of a bar, from 0 to 1. */
+interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly entity: string | undefined;
+  readonly isReserved: boolean;
+}
+
+/** Returns the parts of a bar: what is used, then what is reserved. The bar of an over-committed node is scaled down to its space. */
+export function partsOf({ shares }: Pick<TimelineNode, 'shares'>): readonly Part[] {
+  const used = shares.map(({ entity, used }) => ({ entity, size: used, isReserved: false }));
+  const reserved = shares.map(({ entity, reserved }) => ({ entity, size: reserved, isReserved: true }));
+  const all = [...used, ...reserved].filter(({ size }) => size > 0);
+  const scale =
+    1 /
+    Math.max(
+      1,
+      all.reduce((sum, { size }) => sum + size, 0),
+    );
+  let from = 0;
+  return all.map(({ entity, size, isReserved }) => {
+    const part = { from, to: from + size * scale, entity, isReserved };
+    from = part.to;
+    return part;
+  });
+}
+
+/** Returns an entity's color. Few enough entities share it that neighbors mostly differ; the name is on the bar. */
+export function entityColor(theme: Theme, key: string | undefined): string {
+  if (key === undefined) return theme.others;
+  let hash = 0;
+  for (let index = 0; index < key.length; index++) hash = (hash * 31 + key.charCodeAt(index)) | 0;
+  return theme.entities[(hash >>> 0) % theme.entities.length]!;
+}
+
+export function paintNodes(context: CanvasRenderingContext2D, painting: NodesPainting): void {
+  const { nodes, layout, selected, theme } = painting;
+  const { width, height, nameWidth, first, count } = layout;
+  context.fillStyle = theme.background;
+  context.fillRect(0, 0, width, height);
+  for (let row = first; row < Math.min(nodes.length, first + count); row++) {
+    const node = nodes[row]!;
+    const isSelected = node.name === selected;
+    if (isSelected) {
+      context.fillStyle = theme.selected;
+      context.fillRect(0, rowTop(layout, row), width, rowHeight);
+    }
+    context.save();
+    context.translate(nameWidth, rowTop(layout, row) + (rowHeight - barHeight) / 2);
+    paintParts(context, node, painting);
+    context.restore();
+    paintName(context, layout, row, theme, {
+      name: node.name,
+      detail: node.state === 'Ready' ? `${Math.round(freeShare(node) * 100)} % free` : node.state,
+      isSelected,
+      isStrong: false,
+    });
+  }
+  paintShares(context, layout, theme);
+}
+
+function paintParts(
+  context: CanvasRenderingContext2D,
+  node: TimelineNode,
+  { entities, layout, theme }: NodesPainting,
+): void {
+  const width = layout.width - layout.nameWidth - 12;
+  context.fillStyle = theme.line;
+  context.globalAlpha = node.state === 'Ready' ? 0.35 : 1;
+  context.fillRect(0, 0, width, barHeight);
+  context.globalAlpha = node.state === 'Ready' ? 1 : 0.45;
+  context.textBaseline = 'middle';
+  context.font = '11px system-ui, sans-serif';
+  for (const { from, to, entity, isReserved } of partsOf(node)) {
+    const box = { x: from * width, y: 0, width: Math.max(1, (to - from) * width - 1), height: barHeight };
+    const color = entityColor(theme, entity);
+    if (isReserved) paintReserved(context, color, box);
+    else {
+      context.fillStyle = color;
+      context.fillRect(box.x, box.y, box.width, box.height);
+    }
+    if (box.width < 36) continue;
+    const label = shortened(context, entity === undefined ? 'others' : nameByKey(entities, entity), box.width - 8);
+    if (isReserved) {
+      context.fillStyle = theme.background;
+      context.fillRect(box.x + 2, 2, context.measureText(label).width + 4, barHeight - 4);
+    }
+    context.fillStyle = isReserved ? theme.text : inkOn(color);
+    context.fillText(label, box.x + 4, barHeight / 2 + 0.5);
+  }
+  context.globalAlpha = 1;
+}
+
+function paintShares(context: CanvasRenderingContext2D, { width, height, nameWidth }: RowsLayout, theme: Theme): void {
+  context.fillStyle = theme.background;
+  context.fillRect(0, 0, width, axisHeight);
+  context.font = '11px system-ui, sans-serif';
+  context.textBaseline = 'middle';
+  const barWidth = width - nameWidth - 12;
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    const x = nameWidth + share * barWidth;
+    context.fillStyle = theme.line;
+    context.fillRect(x, axisHeight - 5, 1, height);
+    context.fillStyle = theme.muted;
+    context.textAlign = share === 1 ? 'right' : 'start';
+    context.fillText(`${share * 100} %`, share === 1 ? x - 2 : x + 3, axisHeight / 2);
+  }
+  context.textAlign = 'start';
+}
