@@ -78,6 +78,12 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Print the versions of this program and of the scheduler': 'tutti version',
     'Print the version of this program as JSON': 'tutti version --client --output json',
   },
+  ui: {
+    'Serve the timeline page, and ask the scheduler with a token of a ServiceAccount':
+      'tutti ui --token-from-service-account tutti-system/debug --insecure-skip-scheduler-tls-verify',
+    'Use a token from a file, and verify the certificate':
+      'tutti ui --port 8080 --scheduler-token-file token --scheduler-ca ca.crt',
+  },
   completion: {
     'Print the script for Bash, to be loaded with source': 'tutti completion bash',
     'Print the script for Fish': 'tutti completion fish',

@@ -39,6 +39,7 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       snapshot: command('snapshot'),
       explain: (subject, flags) => command('explain')({ subject, ...flags }),
       version: command('version'),
+      ui: command('ui'),
       completion: (shell) => command('completion')({ shell }),
     },
     (code) => {
@@ -88,6 +89,15 @@ describe('tutti status', () => {
     expect(message).toContain('  kubectl tutti status train --namespace ml\n');
     expect(message).not.toMatch(/^ *tutti /m);
     expect((await parse('status --nope', 'kubectl tutti')).message).toContain('See "kubectl tutti status --help".');
+  });
+});
+
+describe('tutti ui', () => {
+  it('takes the flags that reach the scheduler, and a port', async () => {
+    expect((await parse('ui')).flags).toEqual({ port: 0 });
+    const { flags } = await parse('ui --port 8080 --scheduler-token-file t --insecure-skip-scheduler-tls-verify');
+    expect(flags).toEqual({ port: 8080, schedulerTokenFile: 't', insecureSkipSchedulerTlsVerify: true });
+    expect((await parse('ui --port 70000')).exitCode).toBe(1);
   });
 });
 

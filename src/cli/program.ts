@@ -29,6 +29,8 @@ import { overruledFlags } from './overruled-flags.ts';
 import type { ServerOptions } from './run-server.ts';
 import { withRejectedFlags } from './rejected-flags.ts';
 import { withServingOptions } from './serving-options.ts';
+import { uiCommand } from './ui/ui-command.ts';
+import type { UiCommands } from './ui/ui-command.ts';
 
 /** The flags of `tutti up`. */
 export interface UpFlags {
@@ -101,7 +103,7 @@ export interface VerifyFlags {
 }
 
 /** The implementation of each command. Each resolves to the exit code. */
-export interface Commands extends ExplainCommands, CompletionCommands {
+export interface Commands extends ExplainCommands, UiCommands, CompletionCommands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
@@ -151,6 +153,7 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
   );
   program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
   for (const command of explainCommands(commands, onDone)) program.addCommand(command);
+  program.addCommand(uiCommand(commands, onDone));
   program.addCommand(completionCommand(commands, onDone));
   program.addCommand(helpCommand(program));
   for (const command of program.commands) {

@@ -25,7 +25,7 @@ export class PageTooLargeError extends Error {
  * dependency: the sources have it, and the package has the bundled page instead.
  */
 export async function bundlePage(folder: string): Promise<readonly PageFile[]> {
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'main.ts')],
     bundle: true,
@@ -35,7 +35,7 @@ export async function bundlePage(folder: string): Promise<readonly PageFile[]> {
     minify: true,
     write: false,
     logLevel: 'silent', // the error that it rejects with has all messages
-  });
+  }).finally(stop);
   const files = [
     { name: 'page.js', bytes: outputFiles[0]!.contents },
     ...(await Promise.all(others.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))),

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { messageOf } from '../../../base/message-of.ts';
@@ -52,29 +53,63 @@ export class ForwardedLeader implements LeaderState {
     return this.#receive(path, (body) => body);
   }
 
+  /**
+   * Resolves with the response as soon as its headers are here, whatever its status. `signal` ends the request and the body. Rejects like `get` if
+   * there is no response.
+   */
+  async stream(
+    path: string,
+    { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  ): Promise<IncomingMessage> {
+    const connection = await this.#options.open();
+    const headersDue = new AbortController();
+    const timer = setTimeout(() => headersDue.abort(new Error('it takes too long')), timeoutMs);
+    try {
+      const ended = AbortSignal.any([signal, this.#options.signal, headersDue.signal]);
+      const response = await this.#request(path, connection, ended, headers);
+      response.once('close', () => connection.destroy());
+      return response;
+    } catch (error) {
+      connection.destroy();
+      throw noAnswer(path, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #receive<T>(path: string, read: (body: Buffer) => T): Promise<T> {
     const connection = await this.#options.open();
     try {
-      const { status, body } = await this.#request(path, connection);
+      const deadline = AbortSignal.any([this.#options.signal, AbortSignal.timeout(timeoutMs)]);
+      const response = await this.#request(path, connection, deadline);
+      const body = await wholeBody(response);
+      const { statusCode: status = 0 } = response;
       if (status !== 200)
         throw new LeaderRequestError(
           `the scheduler answered GET ${path} with ${status}: ${shown(body.toString('utf8'))}`,
         );
       return read(body);
     } catch (error) {
-      if (error instanceof UserError) throw error;
-      throw new LeaderRequestError(`the scheduler did not answer GET ${path}: ${messageOf(error)}`, { cause: error });
+      throw noAnswer(path, error);
     } finally {
       connection.destroy();
     }
   }
 
-  #request(path: string, connection: Duplex): Promise<{ readonly status: number; readonly body: Buffer }> {
-    const { trust, token, signal } = this.#options;
+  /** Sends the request over TLS. When `ended` aborts, the connection is destroyed, and the response with it. */
+  #request(
+    path: string,
+    connection: Duplex,
+    ended: AbortSignal,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<IncomingMessage> {
+    const { trust, token } = this.#options;
     return new Promise((resolve, reject) => {
       connection.on('error', reject);
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      deadline.addEventListener('abort', () => connection.destroy(deadline.reason as Error), { once: true });
+      const end = (): void => void connection.destroy(ended.reason as Error);
+      ended.addEventListener('abort', end, { once: true });
+      connection.once('close', () => ended.removeEventListener('abort', end));
+      if (ended.aborted) end();
       const socket = connect({
         socket: connection,
         ...(trust.kind === 'verified' ? { ca: trust.ca, servername: trust.serverName } : { rejectUnauthorized: false }),
@@ -82,23 +117,32 @@ export class ForwardedLeader implements LeaderState {
       socket.on('error', reject);
       // The token is sent only once the certificate was accepted.
       socket.once('secureConnect', () => {
-        const headers = { host: 'scheduler', authorization: `Bearer ${token}`, connection: 'close' };
-        const sent = request({ createConnection: () => socket, path, headers }, (response) => {
-          const pieces: Buffer[] = [];
-          let length = 0;
-          response.on('data', (piece: Buffer) => {
-            pieces.push(piece);
-            length += piece.length;
-            if (length > maxBytes) sent.destroy(new Error('the answer is too long'));
-          });
-          response.on('error', reject);
-          response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) }));
-        });
+        const headers = { ...more, host: 'scheduler', authorization: `Bearer ${token}`, connection: 'close' };
+        const sent = request({ createConnection: () => socket, path, headers }, resolve);
         sent.on('error', reject);
         sent.end();
       });
     });
   }
+}
+
+function noAnswer(path: string, error: unknown): UserError {
+  if (error instanceof UserError) return error;
+  return new LeaderRequestError(`the scheduler did not answer GET ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+function wholeBody(response: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    response.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > maxBytes) response.destroy(new Error('the answer is too long'));
+    });
+    response.on('error', reject);
+    response.on('end', () => resolve(Buffer.concat(pieces)));
+  });
 }
 
 /** Returns the message of a Status, or the text. */

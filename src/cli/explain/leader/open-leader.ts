@@ -9,7 +9,6 @@ import { findLeader, NoLeaderError } from './find-leader.ts';
 import { ForwardedLeader } from './forwarded-leader.ts';
 import type { SchedulerTrust } from './forwarded-leader.ts';
 import type { LeaderFlags } from './leader-flags.ts';
-import type { LeaderState } from './leader-state.ts';
 import { schedulerToken } from './scheduler-token.ts';
 
 /** A flag that reaches the scheduler is missing or cannot be used. */
@@ -33,7 +32,7 @@ export async function openLeader(
   { client, endpoint }: Pick<OpenCluster, 'client' | 'endpoint'>,
   flags: LeaderFlags & SchedulerLookupFlags,
   signal: AbortSignal,
-): Promise<LeaderState> {
+): Promise<ForwardedLeader> {
   if (!mayAskLeader(flags)) {
     throw new LeaderFlagError(
       'the scheduler needs a token: set --token-from-service-account or --scheduler-token-file',

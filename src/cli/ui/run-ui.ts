@@ -1,0 +1,50 @@
+import type { ConnectionFlags, SchedulerLookupFlags } from '../cluster-flags.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { LeaderFlags } from '../explain/leader/leader-flags.ts';
+import type { ForwardedLeader } from '../explain/leader/forwarded-leader.ts';
+import { openLeader } from '../explain/leader/open-leader.ts';
+import { withCluster } from '../explain/with-cluster.ts';
+import type { DebugEndpoints } from './debug-endpoints.ts';
+import { LeaderEndpoints } from './leader-endpoints.ts';
+import { loadPage } from './load-page.ts';
+import { startPage } from './start-page.ts';
+
+/** The flags of `tutti ui`. */
+export interface UiFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFlags {
+  /** 0 selects a free port. */
+  readonly port: number;
+}
+
+/**
+ * Serves the timeline page until the user interrupts the command. Resolves to 0. Rejects before it serves anything if the scheduler that leads cannot be
+ * found.
+ */
+export async function runUi(flags: UiFlags, context: CommandContext): Promise<number> {
+  const { interruption, clock, stdout } = context;
+  interruption.completesCommand();
+  return withCluster(flags, context, async (cluster) => {
+    const endpoints = new LeaderEndpoints({
+      open: async () => endpointsOf(await openLeader(cluster, flags, interruption.signal)),
+      clock,
+    });
+    await endpoints.find();
+    const page = await startPage({ files: await loadPage(), port: flags.port, endpoints });
+    try {
+      stdout.write(`Open ${page.link}\nThe link works once, in one browser. Press Ctrl-C to stop.\n`);
+      await interruption.requested();
+      return exitCodes.ok;
+    } finally {
+      await page.close();
+    }
+  });
+}
+
+function endpointsOf(leader: Pick<ForwardedLeader, 'stream'>): DebugEndpoints {
+  return {
+    async get({ path, headers, signal }) {
+      const response = await leader.stream(path, { headers, signal });
+      return { status: response.statusCode ?? 0, headers: response.headers, body: response };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
+import type { DebugEndpoints } from './debug-endpoints.ts';
+import type { PageFile } from './bundle-page.ts';
+import { PageHandler } from './page-handler.ts';
+import { PageSession } from './page-session.ts';
+
+export interface PageOptions {
+  /** See loadPage. */
+  readonly files: readonly PageFile[];
+  /** 0 selects a free port. */
+  readonly port: number;
+  readonly endpoints: DebugEndpoints;
+}
+
+/** A page that is served. */
+export interface RunningPage {
+  /** The link that opens it, once. It contains the token, so only the user may see it. */
+  readonly link: string;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+
+/** Serves the timeline page on the loopback interface. Rejects with PortUnavailableError. */
+export async function startPage({ files, port: wanted, endpoints }: PageOptions): Promise<RunningPage> {
+  const session = new PageSession();
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(new PortUnavailableError(host, wanted, '--port', error)));
+    server.listen(wanted, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const handler = new PageHandler({ files, endpoints, session, port });
+  server.on('request', (request, response) => void handler.handle(request, response));
+  return {
+    link: `http://${host}:${port}/#${session.token}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
