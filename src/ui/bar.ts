@@ -1,4 +1,5 @@
 import type { TimelineState } from '../api/timeline/timeline-state.ts';
+import { barHeight } from './rows.ts';
 import { stateStyles } from './state-style.ts';
 import type { Fill } from './state-style.ts';
 import { inkOn } from './theme.ts';
@@ -16,8 +17,14 @@ export interface Box {
 const letterWidth = 12;
 export const barFont = 'bold 11px system-ui, sans-serif';
 
-/** Draws the bar of a state: color, pattern and, where there is space, letter. */
-export function paintBar(context: CanvasRenderingContext2D, state: TimelineState, box: Box, theme: Theme): void {
+/** Draws the bar of a state: color, pattern and, where there is space, letter. `sign`: the width of a sign at its start. */
+export function paintBar(
+  context: CanvasRenderingContext2D,
+  state: TimelineState,
+  box: Box,
+  theme: Theme,
+  sign = 0,
+): void {
   const { fill, letter } = stateStyles[state];
   const color = theme.states[state];
   context.save();
@@ -26,11 +33,11 @@ export function paintBar(context: CanvasRenderingContext2D, state: TimelineState
   context.clip();
   const ink = paintFill(context, fill, color, box, theme);
   context.restore();
-  if (box.width < letterWidth || letter === '') return;
+  if (box.width < letterWidth + sign || letter === '') return;
   context.font = barFont;
   context.textBaseline = 'middle';
   const middle = box.y + box.height / 2 + 0.5;
-  const start = Math.max(box.x, 0) + 3;
+  const start = Math.max(box.x + sign, 0) + 3;
   if (fill === 'dots' || fill === 'diagonal' || fill === 'stripes' || fill === 'cross' || fill === 'question') {
     // A pattern would make it hard to read.
     context.fillStyle = theme.background;
@@ -54,7 +61,7 @@ function paintFill(context: CanvasRenderingContext2D, fill: Fill, color: string,
       context.fillRect(x, y, width, height);
       return theme.text;
     case 'narrow':
-      context.fillRect(x, y + height * 0.2, width, height * 0.6);
+      context.fillRect(x, y + height * 0.1, width, height * 0.8);
       return inkOn(color);
     case 'outline':
       context.lineWidth = 2;
@@ -111,6 +118,19 @@ function dots(context: CanvasRenderingContext2D, { x, y, width, height }: Box): 
     for (let row = y + 3; row < y + height; row += 5) context.rect(at, row, 1.6, 1.6);
   }
   context.fill();
+}
+
+/** Draws a dashed line for the time in which capacity was reserved. */
+export function paintReservation(context: CanvasRenderingContext2D, from: number, to: number, theme: Theme): void {
+  context.save();
+  context.strokeStyle = theme.mark;
+  context.lineWidth = 3;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(from, barHeight - 1.5);
+  context.lineTo(to, barHeight - 1.5);
+  context.stroke();
+  context.restore();
 }
 
 /** Draws hatching for capacity that is reserved: pale lines inside an outline. */

@@ -34,7 +34,8 @@ export function whyText(lane: Lane, heldSince: number, now: number, time?: numbe
   const at = time ?? now;
   const last = transitions.findLast((transition) => transition.time <= at);
   const segment = segmentsOf(lane, heldSince, now).find(({ start, end }) => start <= at && at <= end);
-  if (segment === undefined) return `${name}: no record at ${clockTime(at)}`;
+  if (segment === undefined)
+    return `${name}: ${at < entity.createdAt ? 'not created yet' : 'no record'} at ${clockTime(at)}`;
   const isNow = segment.end >= now;
   const state = isNow ? stateText(entity) : stateStyles[segment.state].name;
   const parts = [`${name}: ${state} for ${durationText(Math.min(segment.end, now) - segment.start)}`];
@@ -81,7 +82,7 @@ export function transitionText({ kind, node, waitsFor, count, reason, by }: Tran
 }
 
 /** Returns an entity's key as a name, for one that is not in the timeline any more. */
-export function withoutPrefix(key: string): string {
+function withoutPrefix(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
@@ -98,7 +99,7 @@ export function scarcestText({ scarcest, resources }: TimelineNode): string {
 export function amount(value: number): string {
   const units = ['', 'Ki', 'Mi', 'Gi', 'Ti'];
   let [rest, unit] = [value, 0];
-  while (Math.abs(rest) >= 10_240 && unit < units.length - 1) {
+  while (Math.abs(value) >= 10_240 && Math.abs(rest) >= 1024 && unit < units.length - 1) {
     rest /= 1024;
     unit++;
   }

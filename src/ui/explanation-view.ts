@@ -96,7 +96,7 @@ function advice(remedy: Remedy): string {
     case 'uncordon':
       return `kubectl uncordon ${remedy.nodes.join(' ')}`;
     case 'addNodes':
-      return `${remedy.count} more nodes like ${remedy.like}`;
+      return `${remedy.count} more ${remedy.count === 1 ? 'node' : 'nodes'} like ${remedy.like}`;
     case 'lowerMinMember':
       return `minMember ${remedy.to}`;
     case 'raisePriority':

@@ -53,7 +53,7 @@ function compare(a: string, b: string): number {
 
 /**
  * Returns the times in each state until `now`, neighbors of the same state as one. A lane without transitions has been in its state since `heldSince`: any change would
- * be recorded. What was before the first transition is not known, and `Gone` is no time.
+ * be recorded. Nothing is known of the time before the first transition, and `Gone` is no time.
  */
 export function segmentsOf({ entity, transitions }: Lane, heldSince: number, now: number): readonly Segment[] {
   const [first] = transitions;

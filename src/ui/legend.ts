@@ -1,5 +1,5 @@
 import { timelineStates } from '../api/timeline/timeline-state.ts';
-import { barFont, paintBar, paintReserved } from './bar.ts';
+import { barFont, paintBar, paintReservation, paintReserved } from './bar.ts';
 import { element } from './element.ts';
 import { barHeight } from './rows.ts';
 import { stateStyles } from './state-style.ts';
@@ -35,9 +35,7 @@ function gangItems(theme: Theme): readonly HTMLElement[] {
       context.fillText(sign!, width / 2, barHeight / 2);
     }),
   );
-  const reserved = item('capacity reserved', theme, (context) =>
-    paintReserved(context, theme.text, { x: 0, y: barHeight - 5, width, height: 4 }),
-  );
+  const reserved = item('capacity reserved', theme, (context) => paintReservation(context, 0, width, theme));
   return [...states, ...signs, reserved];
 }
 

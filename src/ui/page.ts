@@ -1,13 +1,13 @@
 import type { Explanation } from '../api/explain/explanation.ts';
 import type { TimelineEntity } from '../api/timeline/timeline-entity.ts';
 import type { TimelineNode } from '../api/timeline/timeline-node.ts';
-import { Announcer } from './announcer.ts';
 import { DataTable } from './data-table.ts';
 import { countsText, freeShare, nameByKey, scarcestText, stateText, transitionText, whyText } from './describe.ts';
 import { byId, setText } from './element.ts';
 import { lanesOf, matches } from './lane.ts';
 import type { Lane } from './lane.ts';
 import { showLegend } from './legend.ts';
+import { nodesOf } from './node-list.ts';
 import { paintGangs } from './paint-gangs.ts';
 import { paintNodes } from './paint-nodes.ts';
 import { Panel } from './panel.ts';
@@ -15,7 +15,7 @@ import type { Asked } from './panel.ts';
 import { RowsView } from './rows-view.ts';
 import type { RowsContent } from './rows-view.ts';
 import type { RowsLayout } from './rows.ts';
-import { summaryOf } from './summary.ts';
+import { PageHeader } from './page-header.ts';
 import { dark, light } from './theme.ts';
 import type { Theme } from './theme.ts';
 import { clockTime, timeAt, zoomed } from './time-scale.ts';
@@ -30,9 +30,8 @@ const margin = 0.03;
 export class Page {
   readonly #lanesElement = byId('lanes', HTMLElement);
   readonly #filter = byId('filter', HTMLInputElement);
-  readonly #announcements = byId('announcements', HTMLElement);
   readonly #darkScheme = matchMedia('(prefers-color-scheme: dark)');
-  readonly #announcer = new Announcer();
+  readonly #header = new PageHeader();
   readonly #rows: RowsView;
   readonly #panel: Panel;
   readonly #gangTable: DataTable<Lane>;
@@ -190,6 +189,7 @@ export class Page {
     const tables = byId('tables', HTMLElement);
     tables.hidden = !this.#isTable;
     tables.replaceChildren(this.#view === 'gangs' ? this.#gangTable.root : this.#nodeTable.root);
+    byId('spans', HTMLElement).hidden = this.#isTable || this.#view === 'nodes';
     const legend = byId('legend', HTMLElement);
     legend.hidden = this.#isTable;
     showLegend(legend, this.#view, this.#theme());
@@ -201,57 +201,35 @@ export class Page {
 
   #render(): void {
     const shown = this.#paused?.received ?? this.#received;
-    this.#showHeader();
+    this.#header.show(this.#received, schedulerTime(this.#received, performance.now()), this.#paused?.now);
     const { timeline } = shown;
     if (timeline !== this.#lanesFrom) {
       this.#lanesFrom = timeline;
       this.#lanes = lanesOf(timeline);
     }
-    const lanes = this.#lanes.filter((lane) => matches(lane, this.#filter.value));
-    const nodes = [...timeline.nodes.values()]
-      .filter(({ name, state }) => `${name} ${state}`.toLowerCase().includes(this.#filter.value.trim().toLowerCase()))
-      .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-    const isGangs = this.#view === 'gangs';
-    if (this.#isTable && isGangs) this.#gangTable.show(lanes);
-    else if (this.#isTable) this.#nodeTable.show(nodes);
-    else this.#rows.show(isGangs ? this.#gangs(lanes, shown) : this.#nodes(nodes, shown));
+    const isEmpty = this.#view === 'gangs' ? this.#showGangs(shown) : this.#showNodes(shown);
     const empty = byId('empty', HTMLElement);
-    empty.hidden = timeline.status === 'empty' || (isGangs ? lanes : nodes).length > 0;
-    setText(
-      empty,
-      this.#filter.value === ''
-        ? `There are no ${isGangs ? 'pod groups' : 'nodes'} yet.`
-        : 'Nothing matches the filter.',
-    );
+    empty.hidden = timeline.status === 'empty' || !isEmpty;
+    const none = `There are no ${this.#view === 'gangs' ? 'pod groups' : 'nodes'} yet.`;
+    setText(empty, this.#filter.value === '' ? none : 'Nothing matches the filter.');
     const open = this.#lanes.find(({ entity }) => entity.key === this.#panel.entity);
     if (open !== undefined) this.#panel.update(open);
   }
 
-  #showHeader(): void {
-    const { timeline, connection } = this.#received;
-    const state = byId('connection', HTMLElement);
-    const isLive = connection.kind === 'live';
-    state.className = `connection ${connection.kind}`;
-    const texts = {
-      connecting: 'Connecting',
-      live: timeline.isLeading ? 'Live' : 'Live, but this scheduler does not lead',
-      lost: '',
-    } as const;
-    const paused = this.#paused === undefined ? '' : ', paused';
-    setText(
-      state,
-      connection.kind === 'lost'
-        ? `Disconnected: ${connection.why}`
-        : `${texts[connection.kind]}${isLive ? paused : ''}`,
-    );
-    const now = this.#now();
-    setText(byId('now', HTMLElement), timeline.now === 0 ? '--:--:--' : clockTime(now));
-    const gap =
-      timeline.gap === undefined ? '' : ` Earlier transitions are not here: ${gaps[timeline.gap] ?? timeline.gap}.`;
-    const summary = summaryOf(timeline);
-    byId('summary', HTMLElement).replaceChildren(...(timeline.status === 'empty' ? [] : [...summary, '.', gap]));
-    const news = this.#announcer.news(timeline, connection, this.#now());
-    if (news.length > 0) this.#announcements.textContent = news.join(' ');
+  /** Returns whether there is nothing to show. */
+  #showGangs(shown: Received): boolean {
+    const lanes = this.#lanes.filter((lane) => matches(lane, this.#filter.value));
+    if (this.#isTable) this.#gangTable.show(lanes);
+    else this.#rows.show(this.#gangs(lanes, shown));
+    return lanes.length === 0;
+  }
+
+  /** Returns whether there is nothing to show. */
+  #showNodes(shown: Received): boolean {
+    const nodes = nodesOf(shown.timeline.nodes, this.#filter.value);
+    if (this.#isTable) this.#nodeTable.show(nodes);
+    else this.#rows.show(this.#nodes(nodes, shown));
+    return nodes.length === 0;
   }
 
   #gangs(lanes: readonly Lane[], { timeline }: Received): RowsContent {
@@ -317,12 +295,6 @@ export class Page {
     return this.#darkScheme.matches ? dark : light;
   }
 }
-
-const gaps: Readonly<Record<string, string>> = {
-  NewLeader: 'another scheduler leads now, or it has started again',
-  SlowClient: 'this page was too slow',
-  TooOld: 'the connection was lost for too long',
-};
 
 function sinceText({ transitions }: Lane): string {
   const last = transitions.at(-1);

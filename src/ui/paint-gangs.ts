@@ -1,5 +1,5 @@
 import type { Transition } from '../api/timeline/transition.ts';
-import { barFont, paintBar, paintReserved } from './bar.ts';
+import { barFont, paintBar, paintReservation } from './bar.ts';
 import { countsText } from './describe.ts';
 import { segmentsOf } from './lane.ts';
 import type { Lane } from './lane.ts';
@@ -33,20 +33,25 @@ const signs: Partial<Record<Transition['kind'], string>> = {
 };
 /** The least distance of two signs of one lane: more would be a smear. */
 const signGap = 7;
+const signWidth = 8;
 
 /** Draws the visible lanes, the axis and the line of now. */
 export function paintGangs(context: CanvasRenderingContext2D, painting: GangsPainting): void {
-  const { lanes, layout, scale, heldSince, now, selected, theme } = painting;
+  const { lanes, layout, selected, theme } = painting;
   const { nameWidth, width, height, first, count } = layout;
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
+  paintGrid(context, painting);
   for (let row = first; row < Math.min(lanes.length, first + count); row++) {
     const lane = lanes[row]!;
     const top = rowTop(layout, row);
     const isSelected = lane.entity.key === selected;
     if (isSelected) {
       context.fillStyle = theme.selected;
-      context.fillRect(0, top, width, rowHeight);
+      context.fillRect(0, top, nameWidth, rowHeight);
+      context.globalAlpha = 0.6;
+      context.fillRect(nameWidth, top, width - nameWidth, rowHeight);
+      context.globalAlpha = 1;
     }
     context.save();
     context.beginPath();
@@ -65,7 +70,7 @@ export function paintGangs(context: CanvasRenderingContext2D, painting: GangsPai
       isStrong: isPartial,
     });
   }
-  paintTimes(context, layout, scale, heldSince, now, theme);
+  paintTimes(context, painting);
 }
 
 function paintSegments(
@@ -73,16 +78,18 @@ function paintSegments(
   lane: Lane,
   { scale, heldSince, now, theme }: GangsPainting,
 ): void {
+  const signed = new Set(lane.transitions.filter(({ kind }) => signs[kind] !== undefined).map(({ time }) => time));
   for (const { start, end, state } of segmentsOf(lane, heldSince, now)) {
     const left = Math.max(xOf(scale, start), -20);
     const right = Math.min(xOf(scale, end), scale.width + 20);
     if (right < 0 || left > scale.width) continue;
     // Short states are seen, too: above all a partial one.
-    paintBar(context, state, { x: left, y: 0, width: Math.max(right - left, 2), height: barHeight }, theme);
+    const box = { x: left, y: 0, width: Math.max(right - left, 2), height: barHeight };
+    paintBar(context, state, box, theme, signed.has(start) ? signWidth / 2 : 0);
   }
 }
 
-/** Draws the times in which capacity was reserved, below the bar's lower edge. */
+/** Draws the times in which capacity was reserved, on the bar's lower edge. */
 function paintReservations(
   context: CanvasRenderingContext2D,
   { transitions }: Lane,
@@ -92,8 +99,7 @@ function paintReservations(
   const paint = (until: number): void => {
     if (since === undefined) return;
     const x = Math.max(-20, xOf(scale, since));
-    const width = Math.min(scale.width + 20, xOf(scale, until)) - x;
-    if (width > 0) paintReserved(context, theme.text, { x, y: barHeight - 4, width, height: 4 });
+    paintReservation(context, x, Math.min(scale.width + 20, xOf(scale, until)), theme);
     since = undefined;
   };
   for (const { kind, time } of transitions) {
@@ -122,7 +128,7 @@ function paintSigns(context: CanvasRenderingContext2D, { transitions }: Lane, { 
       if (x - last < signGap) continue;
       last = x;
       context.fillStyle = theme.background;
-      context.fillRect(x - 4, 1, 8, barHeight - 2);
+      context.fillRect(x - signWidth / 2, 1, signWidth, barHeight - 2);
       context.fillStyle = theme.mark;
       context.fillText(sign, x, barHeight / 2 + 0.5);
     }
@@ -130,17 +136,24 @@ function paintSigns(context: CanvasRenderingContext2D, { transitions }: Lane, { 
   context.textAlign = 'start';
 }
 
-/** Draws the axis, what is not recorded, and now. */
-function paintTimes(
-  context: CanvasRenderingContext2D,
-  { nameWidth, width, height }: RowsLayout,
-  scale: TimeScale,
-  heldSince: number,
-  now: number,
-  theme: Theme,
-): void {
+/** Draws what is behind the bars: the lines of the axis, and what is not recorded. */
+function paintGrid(context: CanvasRenderingContext2D, { layout, scale, heldSince, theme }: GangsPainting): void {
+  const { nameWidth, width, height } = layout;
+  context.fillStyle = theme.line;
+  const heldX = Math.min(xOf(scale, heldSince), scale.width);
+  if (heldX > 0) {
+    context.globalAlpha = 0.5;
+    context.fillRect(nameWidth, axisHeight, Math.min(heldX, width), height);
+    context.globalAlpha = 1;
+  }
+  for (const { time } of ticksOf(scale)) context.fillRect(nameWidth + xOf(scale, time), axisHeight - 5, 1, height);
+}
+
+/** Draws what is above the bars: the labels of the axis, and now. */
+function paintTimes(context: CanvasRenderingContext2D, { layout, scale, heldSince, now, theme }: GangsPainting): void {
+  const { nameWidth, width, height } = layout;
   context.fillStyle = theme.background;
-  context.fillRect(0, 0, width, axisHeight);
+  context.fillRect(0, 0, width, axisHeight - 5);
   context.save();
   context.beginPath();
   context.rect(nameWidth, 0, width - nameWidth, height);
@@ -148,27 +161,18 @@ function paintTimes(
   context.translate(nameWidth, 0);
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
+  context.fillStyle = theme.muted;
   const nowX = xOf(scale, now);
+  const labelY = axisHeight / 2 - 2;
   for (const { time, label } of ticksOf(scale)) {
     const x = xOf(scale, time);
-    context.fillStyle = theme.line;
-    context.fillRect(x, axisHeight - 5, 1, height);
-    context.fillStyle = theme.muted;
-    if (nowX < 0 || Math.abs(x - nowX) > 60) context.fillText(label, x + 3, axisHeight / 2);
+    if (x + 50 < nowX - 30 || x > nowX) context.fillText(label, x + 3, labelY);
   }
-  const heldX = xOf(scale, heldSince);
-  if (heldX > 0) {
-    context.globalAlpha = 0.5;
-    context.fillStyle = theme.line;
-    context.fillRect(0, axisHeight, Math.min(heldX, scale.width), height);
-    context.globalAlpha = 1;
-    context.fillStyle = theme.muted;
-    if (heldX > 90) context.fillText('not recorded', Math.min(heldX, scale.width) - 80, axisHeight + 10);
-  }
+  const heldX = Math.min(xOf(scale, heldSince), scale.width);
+  if (heldX > 90) context.fillText('not recorded', heldX - 80, height - 10);
   context.fillStyle = theme.now;
   context.fillRect(nowX - 1, axisHeight - 5, 2, height);
   context.textAlign = 'right';
-  context.fillText('now', nowX - 4, axisHeight / 2);
-  context.textAlign = 'start';
+  context.fillText('now', nowX - 4, labelY);
   context.restore();
 }

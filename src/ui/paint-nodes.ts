@@ -15,6 +15,9 @@ export interface NodesPainting {
   readonly theme: Theme;
 }
 
+/** To the right of the bars, in CSS pixels. */
+const margin = 12;
+
 /** A part of a bar, from 0 to 1. */
 interface Part {
   readonly from: number;
@@ -55,6 +58,7 @@ export function paintNodes(context: CanvasRenderingContext2D, painting: NodesPai
   const { width, height, nameWidth, first, count } = layout;
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
+  paintGrid(context, layout, theme);
   for (let row = first; row < Math.min(nodes.length, first + count); row++) {
     const node = nodes[row]!;
     const isSelected = node.name === selected;
@@ -81,7 +85,7 @@ function paintParts(
   node: TimelineNode,
   { entities, layout, theme }: NodesPainting,
 ): void {
-  const width = layout.width - layout.nameWidth - 12;
+  const width = layout.width - layout.nameWidth - margin;
   context.fillStyle = theme.line;
   context.globalAlpha = node.state === 'Ready' ? 0.35 : 1;
   context.fillRect(0, 0, width, barHeight);
@@ -102,25 +106,33 @@ function paintParts(
       context.fillStyle = theme.background;
       context.fillRect(box.x + 2, 2, context.measureText(label).width + 4, barHeight - 4);
     }
-    context.fillStyle = isReserved ? theme.text : inkOn(color);
+    const alpha = context.globalAlpha;
+    context.globalAlpha = 1;
+    context.fillStyle = isReserved || alpha < 1 ? theme.text : inkOn(color);
     context.fillText(label, box.x + 4, barHeight / 2 + 0.5);
+    context.globalAlpha = alpha;
   }
   context.globalAlpha = 1;
 }
 
-function paintShares(context: CanvasRenderingContext2D, { width, height, nameWidth }: RowsLayout, theme: Theme): void {
+const gridShares = [0, 0.25, 0.5, 0.75, 1] as const;
+
+function paintGrid(context: CanvasRenderingContext2D, { width, height, nameWidth }: RowsLayout, theme: Theme): void {
+  context.fillStyle = theme.line;
+  for (const share of gridShares)
+    context.fillRect(nameWidth + share * (width - nameWidth - margin), axisHeight - 5, 1, height);
+}
+
+function paintShares(context: CanvasRenderingContext2D, { width, nameWidth }: RowsLayout, theme: Theme): void {
   context.fillStyle = theme.background;
-  context.fillRect(0, 0, width, axisHeight);
+  context.fillRect(0, 0, width, axisHeight - 5);
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
-  const barWidth = width - nameWidth - 12;
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    const x = nameWidth + share * barWidth;
-    context.fillStyle = theme.line;
-    context.fillRect(x, axisHeight - 5, 1, height);
-    context.fillStyle = theme.muted;
+  context.fillStyle = theme.muted;
+  for (const share of gridShares) {
+    const x = nameWidth + share * (width - nameWidth - margin);
     context.textAlign = share === 1 ? 'right' : 'start';
-    context.fillText(`${share * 100} %`, share === 1 ? x - 2 : x + 3, axisHeight / 2);
+    context.fillText(`${share * 100} %`, share === 1 ? x - 2 : x + 3, axisHeight / 2 - 2);
   }
   context.textAlign = 'start';
 }

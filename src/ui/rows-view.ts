@@ -37,6 +37,7 @@ export class RowsView {
     canvas.addEventListener('click', ({ offsetY }) => {
       const key = this.#keyAt(offsetY);
       if (key === undefined) return;
+      this.#hideTooltip();
       this.#select(key);
       options.onOpen(key);
     });

@@ -2,7 +2,7 @@ import type { TimelineState } from '../api/timeline/timeline-state.ts';
 
 /**
  * How a bar is filled. Patterns tell states apart without colors.
- * - `dots`, `diagonal`: a pattern on a pale bar. `light`, `solid`: plain. `narrow`: half as high. `outline`: only a border. `cross`: crossed lines.
+ * - `dots`, `diagonal`: a pattern on a pale bar. `light`, `solid`: plain. `narrow`: not as high. `outline`: only a border. `cross`: crossed lines.
  */
 export type Fill = 'dots' | 'light' | 'narrow' | 'diagonal' | 'solid' | 'stripes' | 'outline' | 'cross' | 'question';
 
@@ -18,10 +18,10 @@ export interface StateStyle {
 export const stateStyles: Readonly<Record<TimelineState, StateStyle>> = {
   Partial: { letter: '½', fill: 'diagonal', name: 'partially bound', rank: 0 },
   Degraded: { letter: 'D', fill: 'stripes', name: 'degraded', rank: 1 },
-  Waiting: { letter: 'r', fill: 'light', name: 'ready, waiting', rank: 2 },
+  Waiting: { letter: 'w', fill: 'light', name: 'waiting', rank: 2 },
   NotReady: { letter: 'm', fill: 'dots', name: 'not ready', rank: 3 },
   Unknown: { letter: '?', fill: 'question', name: 'unknown', rank: 4 },
-  Starting: { letter: 'P', fill: 'narrow', name: 'planned, binding', rank: 5 },
+  Starting: { letter: 'P', fill: 'narrow', name: 'planned', rank: 5 },
   Running: { letter: 'R', fill: 'solid', name: 'running', rank: 6 },
   Failed: { letter: 'X', fill: 'cross', name: 'failed', rank: 7 },
   Finished: { letter: 'F', fill: 'outline', name: 'finished', rank: 8 },

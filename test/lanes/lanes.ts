@@ -12,7 +12,7 @@ const notTests = ['test/fixtures/**'];
 export const integration = [
   '**/*.e2e.test.ts',
   'test/**/real-*.test.ts',
-  'test/{chart,embedded/kubectl,examples,extender,fidelity,image,package,planes,real}/**/*.test.ts',
+  'test/{chart,embedded/kubectl,examples,extender,fidelity,image,package,planes,real,ui}/**/*.test.ts',
 ];
 
 /** Tests that only try many or very large examples. */

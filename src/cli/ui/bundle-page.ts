@@ -9,7 +9,7 @@ export interface PageFile {
   readonly bytes: Uint8Array;
 }
 
-/** The page may have so many bytes, compressed with gzip file by file. */
+/** Upper limit of the page, compressed with gzip file by file. */
 export const pageLimitBytes = 60_000;
 
 /** The files that the bundle does not replace. */

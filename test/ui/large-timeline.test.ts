@@ -1,0 +1,64 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browserPath, launchBrowser } from './browser.ts';
+import { FakeScheduler } from './fake-scheduler.ts';
+import { openPage } from './open-page.ts';
+import { largeStory } from './stories.ts';
+
+/** Counts what the page draws, from the next frame on. */
+const countDrawings = `
+  window.drawn = 0;
+  for (const name of ['fillRect', 'strokeRect', 'fillText', 'stroke', 'fill']) {
+    const draw = CanvasRenderingContext2D.prototype[name];
+    CanvasRenderingContext2D.prototype[name] = function (...parts) {
+      window.drawn++;
+      return draw.apply(this, parts);
+    };
+  }
+  window.drawnInNextFrame = async (act) => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    await frame();
+    await frame();
+    window.drawn = 0;
+    act();
+    await frame();
+    await frame();
+    return window.drawn;
+  };
+`;
+
+// How long frames take depends on the machine: bench/timeline-page.ts measures it.
+describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000 transitions', () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  async function drawnWhileScrolling(groups: number, transitions: number): Promise<number> {
+    const scheduler = new FakeScheduler();
+    scheduler.greeting = () => [largeStory(groups, transitions).snapshot()];
+    const opened = await openPage(browser, {
+      scheduler,
+      script: `window.setInterval = () => 0; ${countDrawings}`,
+    });
+    const { page } = opened;
+    await expect.poll(() => page.locator('#summary').innerText()).toContain(`${groups} groups and pods`);
+    const counts = await page.evaluate<number[]>(`(async () => {
+      const lanes = document.getElementById('lanes');
+      const counts = [];
+      for (let step = 1; step <= 5; step++)
+        counts.push(await window.drawnInNextFrame(() => (lanes.scrollTop = step * (lanes.scrollHeight - lanes.clientHeight) / 5)));
+      return counts;
+    })()`);
+    await opened.close();
+    return Math.max(...counts);
+  }
+
+  it('UI4 draws only the lanes that are visible', async () => {
+    const [few, many] = [await drawnWhileScrolling(100, 500), await drawnWhileScrolling(1_000, 5_000)];
+    expect(few).toBeGreaterThan(50);
+    expect(many).toBeLessThan(few * 1.5);
+  });
+});
