@@ -1,15 +1,13 @@
-// Builds dist/: the command line, the library, the page, their declarations, source maps, and the licenses of the bundled packages.
+// Builds dist/: the command line, the library, the timeline page, their declarations, source maps, and the licenses of the bundled packages.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { chmod, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { bundle, entries } from './bundle.ts';
 import type { BundledPackage } from './bundle.ts';
 import { packedManifest } from './packed-manifest.ts';
-import { bundlePage, compressedBytes, pageLimitBytes } from '../src/cli/ui/bundle-page.ts';
-import { builtPageFolder } from '../src/cli/ui/load-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -71,14 +69,6 @@ function licenses(packages: readonly BundledPackage[]): string {
   return `The bundles in this directory contain the packages below.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** Writes the page of `tutti ui`. Throws if it is too large. */
-async function page(): Promise<void> {
-  const files = await bundlePage(join(root, 'src/ui'));
-  await mkdir(join(dist, builtPageFolder));
-  for (const { name, bytes } of files) await writeFile(join(dist, builtPageFolder, name), bytes);
-  console.log(`the page has ${compressedBytes(files)} of ${pageLimitBytes} bytes, compressed`);
-}
-
 await rm(dist, { recursive: true, force: true });
 const packages = await bundle({ write: true });
 const cli = join(dist, 'cli.js');
@@ -86,7 +76,6 @@ if (!(await readFile(cli, 'utf8')).startsWith('#!')) throw new Error('src/main.t
 await chmod(cli, 0o755);
 await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), licenses(packages));
 await declarations();
-await page();
 for (const file of (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'))) {
   console.log(`${((await stat(join(dist, file))).size / 1024).toFixed(0).padStart(6)} KiB  dist/${file}`);
 }

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { BuildOptions, Metafile, Plugin } from 'esbuild';
+import { bundlePage } from '../src/cli/ui/bundle-page.ts';
+import { builtPageFolder } from '../src/cli/ui/load-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -113,7 +116,8 @@ const common = {
 /**
  * Bundles the entries with all their imports. Writes them to `folder`, or nowhere if `write` is false. The bundle includes all packages,
  * so that users install no others: loading @kubernetes/client-node file by file costs the scheduler about 50 MB of memory and a quarter of
- * a second (docs/decisions/0008-one-bundle-without-dependencies.md). Resolves to the bundled packages, by folder.
+ * a second (docs/decisions/0008-one-bundle-without-dependencies.md). The timeline page is a bundle of its own; rejects if it is too large. Resolves to the
+ * bundled packages, by folder.
  */
 export async function bundle({
   write,
@@ -131,6 +135,12 @@ export async function bundle({
     plugins: [twoClientNodes, lazyUndici, requireBuiltins],
   });
   const whole = await build({ ...into, entryPoints: { 'client-node': '@kubernetes/client-node' } });
+  const page = await bundlePage(join(root, 'src/ui'));
+  if (write) {
+    const pageFolder = resolve(root, folder, builtPageFolder);
+    await mkdir(pageFolder, { recursive: true });
+    for (const { name, bytes } of page) await writeFile(join(pageFolder, name), bytes);
+  }
   return packagesIn([metafile, whole.metafile]);
 }
 

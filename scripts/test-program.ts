@@ -16,7 +16,7 @@ const maxAgeMs = 24 * 60 * 60 * 1000;
 async function digest(): Promise<string> {
   const hash = createHash('sha256');
   const sources = (await readdir(join(root, 'src'), { recursive: true })).filter(
-    (file) => /\.(ts|json)$/.test(file) && !file.endsWith('.test.ts'),
+    (file) => /\.(ts|json|html|css|svg)$/.test(file) && !file.endsWith('.test.ts'),
   );
   const others = ['package.json', 'package-lock.json', 'scripts/bundle.ts'];
   for (const file of [...sources.map((source) => join('src', source)), ...others].sort()) {

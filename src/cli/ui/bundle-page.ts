@@ -46,6 +46,6 @@ export async function bundlePage(folder: string): Promise<readonly PageFile[]> {
   return files;
 }
 
-export function compressedBytes(files: readonly PageFile[]): number {
+function compressedBytes(files: readonly PageFile[]): number {
   return files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
 }

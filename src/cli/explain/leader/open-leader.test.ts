@@ -16,6 +16,7 @@ import type { CommandContext } from '../../command-context.ts';
 import { queueOfLeader } from '../queue/queue-of-leader.ts';
 import { askLeader } from './ask-leader.ts';
 import type { LeaderFlags } from './leader-flags.ts';
+import type { ForwardedLeader } from './forwarded-leader.ts';
 import type { LeaderState } from './leader-state.ts';
 import { openLeader } from './open-leader.ts';
 import { ForwardingServer } from '../../../client/testing/forwarding-server.ts';
@@ -54,6 +55,8 @@ let api: ForwardingServer | undefined;
 let transport: HttpTransport | undefined;
 /** Tokens that the scheduler has received. */
 let tokens: (string | undefined)[];
+/** The client has closed the stream of the scheduler. */
+let streamEnded: () => void = () => undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tutti-leader-'));
@@ -66,6 +69,12 @@ beforeAll(async () => {
   await writeFile(ca, cert);
   scheduler = createServer({ cert, key }, ({ url, headers }, response) => {
     tokens.push(headers.authorization);
+    if (url === '/debug/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-last': headers['last-event-id'] });
+      response.write('data: 1\n\n');
+      response.once('close', () => streamEnded());
+      return;
+    }
     if (url === '/debug/snapshot') {
       response.end(Buffer.from([0x1f, 0x8b, 0xff, 0x00]));
       return;
@@ -96,7 +105,7 @@ afterEach(async () => {
   await api?.close();
 });
 
-async function open(flags: LeaderFlags, options: Partial<ForwardingServerOptions> = {}): Promise<LeaderState> {
+async function open(flags: LeaderFlags, options: Partial<ForwardingServerOptions> = {}): Promise<ForwardedLeader> {
   api = await ForwardingServer.start({ objects, target: (scheduler.address() as AddressInfo).port, ...options });
   const endpoint = fixedEndpoint(api.url);
   transport = new HttpTransport({ endpoint });
@@ -122,6 +131,34 @@ describe('the scheduler that leads', () => {
     const leader = await open(unverified);
     expect([...(await leader.download('/debug/snapshot'))]).toEqual([0x1f, 0x8b, 0xff, 0x00]);
     expect(tokens).toEqual(['Bearer secret']);
+  });
+
+  it('streams a response whose end nobody waits for, until the caller ends it', async () => {
+    const ended = new Promise<void>((resolve) => (streamEnded = resolve));
+    const leader = await open(unverified);
+    const abort = new AbortController();
+    const headers = { 'last-event-id': 'e.1' };
+    const response = await leader.stream('/debug/events', { headers, signal: abort.signal });
+    expect([response.statusCode, response.headers['x-last']]).toEqual([200, 'e.1']);
+    expect(tokens).toEqual(['Bearer secret']);
+    response.on('error', () => undefined);
+    await new Promise<void>((resolve) => {
+      response.once('data', (data: unknown) => {
+        expect(String(data)).toBe('data: 1\n\n');
+        resolve();
+      });
+    });
+    abort.abort();
+    await ended;
+  });
+
+  it('returns the response of a denied stream as it is', async () => {
+    const schedulerTokenFile = join(folder, 'other-token');
+    await writeFile(schedulerTokenFile, 'other\n');
+    const leader = await open({ schedulerTokenFile, insecureSkipSchedulerTlsVerify: true });
+    const response = await leader.stream('/debug/queue', { headers: {}, signal: new AbortController().signal });
+    expect(response.statusCode).toBe(403);
+    response.destroy();
   });
 
   it('KP10: is verified with the given authority and the name of its Service', async () => {

@@ -1,0 +1,125 @@
+import { Buffer } from 'node:buffer';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { packageFile } from '../../base/package-files.ts';
+import { ForwardingServer } from '../../client/testing/forwarding-server.ts';
+import { makeSelfSignedCertificate } from '../../serving/certificates/self-signed-certificate.ts';
+import { TestProcess } from '../testing/test-process.ts';
+import { bundlePage, PageTooLargeError, pageLimitBytes } from './bundle-page.ts';
+
+const configuration = [
+  'apiVersion: kubescheduler.config.k8s.io/v1',
+  'kind: KubeSchedulerConfiguration',
+  'leaderElection: {resourceName: tutti-scheduler, resourceNamespace: tutti-system}',
+  'profiles: [{schedulerName: tutti}]',
+].join('\n');
+const objects = {
+  '/api/v1/configmaps': {
+    metadata: { resourceVersion: '1' },
+    items: [{ metadata: { namespace: 'tutti-system', name: 'c' }, data: { 'scheduler.yaml': configuration } }],
+  },
+  '/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases/tutti-scheduler': {
+    spec: { holderIdentity: 'tutti-scheduler-x_2b0f' },
+  },
+  '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x': { spec: { containers: [{ name: 'scheduler' }] } },
+  '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
+};
+
+let folder: string;
+let scheduler: Server;
+let api: ForwardingServer;
+let kubeconfig: string;
+/** What the scheduler was asked: path, token and last event id. */
+const asked: unknown[][] = [];
+let command: TestProcess | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-ui-'));
+  const { certificates: cert, key } = await makeSelfSignedCertificate(['scheduler'], Date.now(), 1);
+  scheduler = createServer({ cert, key }, ({ url, headers }, response) => {
+    asked.push([url, headers.authorization, headers['last-event-id']]);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    // The stream does not end.
+    response.write('event: gap\ndata: {}\n\n');
+  });
+  await new Promise<void>((resolve) => scheduler.listen(0, '127.0.0.1', resolve));
+  api = await ForwardingServer.start({ objects, target: (scheduler.address() as AddressInfo).port });
+  kubeconfig = join(folder, 'kubeconfig');
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+    clusters: [{ name: 'c', cluster: { server: api.url } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user: {} }],
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+});
+
+afterEach(async () => {
+  await command?.kill();
+  command = undefined;
+});
+
+afterAll(async () => {
+  scheduler.closeAllConnections();
+  await new Promise((resolve) => scheduler.close(resolve));
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+it('serves the page as published, with the stream of the scheduler that leads, until it is interrupted', async () => {
+  command = new TestProcess([
+    ...['ui', '--kubeconfig', kubeconfig, '--token-from-service-account', 'tutti-system/debug'],
+    '--insecure-skip-scheduler-tls-verify',
+  ]);
+  const [, link] = await command.said(/^Open (http:\/\/127\.0\.0\.1:\d+\/#[\w-]{32})\nThe link works once/);
+  const { origin, hash } = new URL(link!);
+  const page = await fetch(`${origin}/page.js`);
+  expect(page.headers.get('content-type')).toContain('text/javascript');
+  expect(await page.text()).toContain('debug/events');
+  const signedIn = await fetch(`${origin}/session`, { method: 'POST', headers: { origin }, body: hash.slice(1) });
+  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+  const first = await new Promise<string>((resolve, reject) => {
+    const headers = { cookie, 'last-event-id': 'e.7' };
+    request(`${origin}/debug/events`, { headers }, (response) => {
+      response.once('data', (data: unknown) => resolve(String(data)));
+      response.on('error', () => undefined);
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect(first).toBe('event: gap\ndata: {}\n\n');
+  expect(asked).toEqual([['/debug/events', 'Bearer secret', 'e.7']]);
+  command.signal('SIGINT');
+  expect(await command.ended()).toEqual({ exitCode: 0 });
+  expect(command.stderr).toBe('');
+});
+
+it('says what it lacks before it serves anything', async () => {
+  command = new TestProcess(['ui', '--kubeconfig', kubeconfig]);
+  expect(await command.ended()).toEqual({ exitCode: 1 });
+  expect(command.stderr).toContain('the scheduler needs a token');
+  expect(command.stdout).toBe('');
+});
+
+it('UI10 has a page of at most 60 kB, compressed, and refuses to build a larger one', async () => {
+  const files = await bundlePage(packageFile('src', 'ui'));
+  const size = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+  expect(size).toBeLessThanOrEqual(pageLimitBytes);
+  expect(pageLimitBytes).toBe(60_000);
+  for (const { name, bytes } of files.filter(({ name }) => name !== 'icon.svg'))
+    expect(`${name}: ${String(Buffer.from(bytes)).match(/https?:\/\/[a-z]/i)?.[0] ?? ''}`).toBe(`${name}: `);
+  const large = join(folder, 'large');
+  await cp(packageFile('src', 'ui'), large, { recursive: true });
+  const noise = Array.from({ length: 60_000 }, (_, index) => ((index * 2_654_435_761) >>> 0).toString(36)).join(' ');
+  await writeFile(join(large, 'main.ts'), `document.title = ${JSON.stringify(noise)};`);
+  await expect(bundlePage(large)).rejects.toThrow(PageTooLargeError);
+  await writeFile(join(large, 'main.ts'), `import { readFileSync } from 'node:fs'; readFileSync('/');`);
+  await expect(bundlePage(large)).rejects.toThrow('node:fs');
+});
