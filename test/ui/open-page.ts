@@ -32,7 +32,8 @@ export async function openPage(
   { scheduler = new FakeScheduler(), script, ...options }: OpenPageOptions = {},
 ): Promise<OpenPage> {
   bundled ??= bundlePage(fileURLToPath(new URL('../../src/ui', import.meta.url)));
-  const server = await startPage({ files: await bundled, port: 0, endpoints: scheduler });
+  const files = bundled;
+  const server = await startPage({ files: () => files, port: 0, endpoints: scheduler });
   const context = await browser.newContext({ viewport: { width: 1200, height: 700 }, ...options });
   const page = await context.newPage();
   const problems: string[] = [];

@@ -25,6 +25,7 @@ const files = [
 let page: RunningPage;
 let origin: string;
 let host: string;
+let loaded: () => Promise<typeof files>;
 /** Requests that reached the scheduler. */
 let asked: DebugRequest[];
 let answer: DebugEndpoints['get'];
@@ -53,6 +54,7 @@ function tokenOf(link: string): string {
 
 beforeEach(async () => {
   asked = [];
+  loaded = async () => files;
   answer = async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Readable.from(['{}']) });
   const endpoints: DebugEndpoints = {
     get(sent) {
@@ -60,7 +62,7 @@ beforeEach(async () => {
       return answer(sent);
     },
   };
-  page = await startPage({ files, port: 0, endpoints });
+  page = await startPage({ files: () => loaded(), port: 0, endpoints });
   ({ origin, host } = new URL(page.link));
 });
 
@@ -81,6 +83,17 @@ describe('The server of the page', () => {
     // Inline scripts and styles would not run.
     expect(body).not.toMatch(/<style|style=|<script>| on[a-z]+=|https?:\/\//);
     expect((await send('/page.js')).headers['content-type']).toContain('text/javascript');
+  });
+
+  it('loads the page with the first request, and again if that has failed', async () => {
+    let loads = 0;
+    loaded = async () => {
+      if (++loads === 1) throw new Error('no disk');
+      return files;
+    };
+    expect(await send('/')).toMatchObject({ status: 500, body: 'the page cannot be loaded: no disk\n' });
+    expect([(await send('/')).status, (await send('/page.js')).status]).toEqual([200, 200]);
+    expect(loads).toBe(2);
   });
 
   it('exchanges the token once for a cookie that no script and no other site gets', async () => {

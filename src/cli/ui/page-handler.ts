@@ -8,7 +8,8 @@ import type { DebugEndpoints } from './debug-endpoints.ts';
 import type { PageSession } from './page-session.ts';
 
 export interface PageHandlerOptions {
-  readonly files: readonly PageFile[];
+  /** Called with the first request for one of them, and again only if it rejects. */
+  readonly files: () => Promise<readonly PageFile[]>;
   readonly endpoints: DebugEndpoints;
   readonly session: PageSession;
   /** The port of the server, on the loopback interface. */
@@ -51,16 +52,14 @@ interface Refusal {
  */
 export class PageHandler {
   readonly #options: PageHandlerOptions;
-  /** path -> file */
-  readonly #files: ReadonlyMap<string, PageFile>;
+  #files: Promise<ReadonlyMap<string, PageFile>> | undefined;
   readonly #hosts: ReadonlySet<string>;
   /** Cookies do not know ports, and two commands may run at once. */
   readonly #cookieName: string;
 
   constructor(options: PageHandlerOptions) {
     this.#options = options;
-    const { files, port } = options;
-    this.#files = new Map(files.map((file) => [file.name === 'index.html' ? '/' : `/${file.name}`, file]));
+    const { port } = options;
     this.#hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`]);
     this.#cookieName = `tutti-${port}`;
   }
@@ -73,9 +72,20 @@ export class PageHandler {
     if (refusal !== undefined) return refuse(response, refusal);
     if (pathname === '/session') return this.#signIn(request, response);
     if (proxied.has(pathname)) return this.#proxy(request, response, `${pathname}${search}`);
-    const file = this.#files.get(pathname)!;
-    response.writeHead(200, { 'content-type': types[extname(file.name)] ?? 'application/octet-stream' });
-    response.end(request.method === 'HEAD' ? undefined : file.bytes);
+    return this.#sendFile(request, response, pathname);
+  }
+
+  async #sendFile({ method }: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    try {
+      this.#files ??= this.#options.files().then(byPath);
+      const file = (await this.#files).get(path);
+      if (file === undefined) return refuse(response, { status: 404, text: 'there is no such path' });
+      response.writeHead(200, { 'content-type': types[extname(file.name)] ?? 'application/octet-stream' });
+      response.end(method === 'HEAD' ? undefined : file.bytes);
+    } catch (error) {
+      this.#files = undefined;
+      refuse(response, { status: 500, text: `the page cannot be loaded: ${messageOf(error)}` });
+    }
   }
 
   #refusal({ method = '', headers, url = '' }: IncomingMessage, path: string): Refusal | undefined {
@@ -89,7 +99,6 @@ export class PageHandler {
     if ((isSession || needsCookie) && site !== undefined && site !== 'same-origin' && site !== 'none')
       return { status: 403, text: 'another site has sent the request' };
     if (url.length > maxUrlLength) return { status: 414, text: 'the address is too long' };
-    if (!isSession && !needsCookie && !this.#files.has(path)) return { status: 404, text: 'there is no such path' };
     const allowed = isSession ? ['POST'] : needsCookie ? ['GET'] : ['GET', 'HEAD'];
     if (!allowed.includes(method))
       return { status: 405, text: `this path accepts ${allowed.join(', ')}`, headers: { allow: allowed.join(', ') } };
@@ -130,6 +139,11 @@ export class PageHandler {
       else refuse(response, { status: 502, text: error instanceof UserError ? error.message : messageOf(error) });
     }
   }
+}
+
+/** path -> file */
+function byPath(files: readonly PageFile[]): ReadonlyMap<string, PageFile> {
+  return new Map(files.map((file) => [file.name === 'index.html' ? '/' : `/${file.name}`, file]));
 }
 
 /** Plain text, also for texts that others wrote. */

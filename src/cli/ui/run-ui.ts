@@ -29,7 +29,8 @@ export async function runUi(flags: UiFlags, context: CommandContext): Promise<nu
       clock,
     });
     await endpoints.find();
-    const page = await startPage({ files: await loadPage(), port: flags.port, endpoints });
+    const files = await loadPage();
+    const page = await startPage({ files: async () => files, port: flags.port, endpoints });
     try {
       stdout.write(`Open ${page.link}\nThe link works once, in one browser. Press Ctrl-C to stop.\n`);
       await interruption.requested();

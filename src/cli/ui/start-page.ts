@@ -7,8 +7,8 @@ import { PageHandler } from './page-handler.ts';
 import { PageSession } from './page-session.ts';
 
 export interface PageOptions {
-  /** See loadPage. */
-  readonly files: readonly PageFile[];
+  /** See loadPage and PageHandlerOptions. */
+  readonly files: () => Promise<readonly PageFile[]>;
   /** 0 selects a free port. */
   readonly port: number;
   readonly endpoints: DebugEndpoints;
