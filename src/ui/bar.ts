@@ -13,17 +13,23 @@ export interface Box {
   readonly height: number;
 }
 
+/** Where the letter of a bar may be, in CSS pixels from the start of the bar. */
+export interface LetterSpace {
+  readonly distance: number;
+  readonly free: number;
+}
+
 /** Narrower bars have no letter. */
 const letterWidth = 12;
 export const barFont = 'bold 11px system-ui, sans-serif';
 
-/** Draws the bar of a state: color, pattern and, where there is space, letter. `sign`: the width of a sign at its start. */
+/** Draws the bar of a state: color, pattern and, where there is space for it up to `free`, the letter, at a distance from the start. */
 export function paintBar(
   context: CanvasRenderingContext2D,
   state: TimelineState,
   box: Box,
   theme: Theme,
-  sign = 0,
+  { distance, free }: LetterSpace = { distance: 0, free: box.width },
 ): void {
   const { fill, letter } = stateStyles[state];
   const color = theme.states[state];
@@ -33,11 +39,11 @@ export function paintBar(
   context.clip();
   const ink = paintFill(context, fill, color, box, theme);
   context.restore();
-  if (box.width < letterWidth + sign || letter === '') return;
+  if (Math.min(box.width, free) < letterWidth + distance || letter === '') return;
   context.font = barFont;
   context.textBaseline = 'middle';
   const middle = box.y + box.height / 2 + 0.5;
-  const start = Math.max(box.x + sign, 0) + 3;
+  const start = Math.max(box.x + distance, 0) + 3;
   if (fill === 'dots' || fill === 'diagonal' || fill === 'stripes' || fill === 'cross' || fill === 'question') {
     // A pattern would make it hard to read.
     context.fillStyle = theme.background;

@@ -78,14 +78,26 @@ function paintSegments(
   lane: Lane,
   { scale, heldSince, now, theme }: GangsPainting,
 ): void {
-  const signed = new Set(lane.transitions.filter(({ kind }) => signs[kind] !== undefined).map(({ time }) => time));
+  const signed = lane.transitions.filter(({ kind }) => signs[kind] !== undefined);
+  let next = 0;
+  /** Right edges of what is drawn: of any bar, and of a partially bound one. */
+  let [drawn, drawnPartial] = [-Infinity, -Infinity];
   for (const { start, end, state } of segmentsOf(lane, heldSince, now)) {
     const left = Math.max(xOf(scale, start), -20);
-    const right = Math.min(xOf(scale, end), scale.width + 20);
+    // Short states are seen, too.
+    const right = Math.max(left + 2, Math.min(xOf(scale, end), scale.width + 20));
     if (right < 0 || left > scale.width) continue;
-    // Short states are seen, too: above all a partial one.
-    const box = { x: left, y: 0, width: Math.max(right - left, 2), height: barHeight };
-    paintBar(context, state, box, theme, signed.has(start) ? signWidth / 2 : 0);
+    // Many in one pixel would take long to draw. A partially bound one is not lost among them.
+    if (right < (state === 'Partial' ? drawnPartial : drawn) + 1) continue;
+    drawn = right;
+    if (state === 'Partial') drawnPartial = right;
+    while (next < signed.length && signed[next]!.time < start) next++;
+    const hasSign = signed[next]?.time === start;
+    const following = signed[hasSign ? next + 1 : next];
+    paintBar(context, state, { x: left, y: 0, width: right - left, height: barHeight }, theme, {
+      distance: hasSign ? signWidth / 2 : 0,
+      free: following === undefined ? Infinity : xOf(scale, following.time) - signWidth / 2 - left,
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { browserPath, launchBrowser } from './browser.ts';
 import { FakeScheduler } from './fake-scheduler.ts';
 import { openPage } from './open-page.ts';
 import { largeStory } from './stories.ts';
+import type { TimelineStory } from './timeline-story.ts';
 
 /** Counts what the page draws, from the next frame on. */
 const countDrawings = `
@@ -36,9 +37,9 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
   });
   afterAll(() => browser?.close());
 
-  async function drawnWhileScrolling(groups: number, transitions: number): Promise<number> {
+  async function drawnWhileScrolling(story: TimelineStory, groups: number): Promise<number> {
     const scheduler = new FakeScheduler();
-    scheduler.greeting = () => [largeStory(groups, transitions).snapshot()];
+    scheduler.greeting = () => [story.snapshot()];
     const opened = await openPage(browser, {
       scheduler,
       script: `window.setInterval = () => 0; ${countDrawings}`,
@@ -48,7 +49,7 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
     const counts = await page.evaluate<number[]>(`(async () => {
       const lanes = document.getElementById('lanes');
       const counts = [];
-      for (let step = 1; step <= 5; step++)
+      for (let step = 0; step <= 5; step++)
         counts.push(await window.drawnInNextFrame(() => (lanes.scrollTop = step * (lanes.scrollHeight - lanes.clientHeight) / 5)));
       return counts;
     })()`);
@@ -57,8 +58,19 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
   }
 
   it('UI4 draws only the lanes that are visible', async () => {
-    const [few, many] = [await drawnWhileScrolling(100, 500), await drawnWhileScrolling(1_000, 5_000)];
+    const few = await drawnWhileScrolling(largeStory(100, 500), 100);
+    const many = await drawnWhileScrolling(largeStory(1_000, 5_000), 1_000);
     expect(few).toBeGreaterThan(50);
     expect(many).toBeLessThan(few * 1.5);
+  });
+
+  it('UI4 draws a lane with thousands of transitions at most once a pixel', async () => {
+    const story = largeStory(100, 500);
+    const busy = story.group('a-busy-group', 2);
+    for (let count = 0; count < 9_000; count++) {
+      story.pass(0.01).tell(busy, 'Planned', 'Starting', { planned: 2 });
+      story.pass(0.01).tell(busy, 'BindingFailed', 'Waiting');
+    }
+    expect(await drawnWhileScrolling(story, 101)).toBeLessThan(10_000);
   });
 });
