@@ -19,7 +19,7 @@ export function explanationView(explanation: Explanation): readonly HTMLElement[
             : `It starts at ${start.at} at the latest (${start.confidence.toLowerCase()} ends).`,
         ]),
   ];
-  return [
+  const parts = [
     ...facts.map((fact) => element('p', {}, fact)),
     ...blockerView(explanation),
     ...(shortages.length === 0
@@ -34,8 +34,9 @@ export function explanationView(explanation: Explanation): readonly HTMLElement[
           ),
         ]),
     ...(whatHelps.length === 0 ? [] : [element('h3', {}, 'Any one of these would help'), list(whatHelps.map(advice))]),
-    element('p', {}, basis.unknowns.length === 0 ? '' : `Not known: ${basis.unknowns.join(', ')}.`),
+    ...(basis.unknowns.length === 0 ? [] : [element('p', {}, `Not known: ${basis.unknowns.join(', ')}.`)]),
   ];
+  return parts.length === 0 ? [element('p', {}, 'It waits for nothing.')] : parts;
 }
 
 const withoutOthers = {

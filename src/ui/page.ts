@@ -62,7 +62,7 @@ export class Page {
       rows: byId('rows', HTMLElement),
       canvas: byId('canvas', HTMLCanvasElement),
       tooltip: byId('tooltip', HTMLElement),
-      onSelect: (_, why) => setText(byId('why', HTMLElement), why),
+      onWhy: (why = 'Select a lane with the arrow keys, or point at it.') => setText(byId('why', HTMLElement), why),
       onOpen: (key) => this.#open(key),
     });
     const onOpen = (key: string): void => this.#open(key);

@@ -122,7 +122,8 @@ export class Panel {
     const shown = transitions.slice(-maxTransitions).reverse();
     const items = shown.map((transition) => {
       const { time, until } = transition;
-      const times = until === undefined ? clockTime(time) : `${clockTime(time)} – ${clockTime(until)}`;
+      const [first, last] = [clockTime(time), clockTime(until ?? time)];
+      const times = first === last ? first : `${first} – ${last}`;
       return element(
         'li',
         {},

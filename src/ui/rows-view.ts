@@ -16,7 +16,8 @@ export interface RowsViewOptions {
   readonly rows: HTMLElement;
   readonly canvas: HTMLCanvasElement;
   readonly tooltip: HTMLElement;
-  readonly onSelect: (key: string, why: string) => void;
+  /** Gets the text for the selected row whenever rows are shown; undefined: none of them is selected. */
+  readonly onWhy: (why: string | undefined) => void;
   readonly onOpen: (key: string) => void;
 }
 
@@ -46,13 +47,11 @@ export class RowsView {
   /** The selection stays with its row, wherever that is now. */
   show(content: RowsContent): void {
     this.#content = content;
+    const isSelected = this.#selected !== undefined && content.keys.includes(this.#selected);
+    this.#options.onWhy(isSelected ? content.why(this.#selected!, this.#layout()) : undefined);
     const height = `${axisHeight + content.keys.length * rowHeight}px`;
     if (this.#options.rows.style.height !== height) this.#options.rows.style.height = height;
     this.paintSoon();
-  }
-
-  get selected(): string | undefined {
-    return this.#selected;
   }
 
   /** Paints with the next frame, once however often it is called. */
@@ -89,7 +88,7 @@ export class RowsView {
 
   #select(key: string): void {
     this.#selected = key;
-    this.#options.onSelect(key, this.#content.why(key, this.#layout()));
+    this.#options.onWhy(this.#content.why(key, this.#layout()));
     this.paintSoon();
   }
 
