@@ -108,6 +108,23 @@ it('says what it lacks before it serves anything', async () => {
   expect(command.stdout).toBe('');
 });
 
+it('is served by tutti up, too, which asks its own scheduler', async () => {
+  command = new TestProcess(['up', '--empty', '--nodes', '1']);
+  const [, link] = await command.said(/^timeline: (http:\/\/127\.0\.0\.1:\d+\/#[\w-]{32})$/m);
+  const { origin, hash } = new URL(link!);
+  expect(await (await fetch(origin)).text()).toContain('<title>Tutti timeline</title>');
+  const signedIn = await fetch(`${origin}/session`, { method: 'POST', headers: { origin }, body: hash.slice(1) });
+  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+  const explain = `${origin}/debug/explain?namespace=default&name=red`;
+  // The scheduler may still be starting.
+  await expect
+    .poll(async () => (await fetch(explain, { headers: { cookie } })).text())
+    .toBe('the scheduler knows neither a group nor a pod of this name\n');
+  expect((await fetch(explain)).status).toBe(401);
+  command.signal('SIGINT');
+  expect(await command.ended()).toEqual({ exitCode: 0 });
+});
+
 it('UI10 has a page of at most 60 kB, compressed, and refuses to build a larger one', async () => {
   const files = await bundlePage(packageFile('src', 'ui'));
   const size = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);

@@ -14,6 +14,10 @@ import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
 import { ManifestError } from '../manifests/manifest.ts';
 import type { Manifest } from '../manifests/manifest.ts';
+import { httpEndpoints } from '../ui/http-endpoints.ts';
+import { loadPage } from '../ui/load-page.ts';
+import { startPage } from '../ui/start-page.ts';
+import type { RunningPage } from '../ui/start-page.ts';
 import { describeNodes } from './describe-nodes.ts';
 import { invitation } from './invitation.ts';
 import { LiveView } from './live-view.ts';
@@ -127,6 +131,7 @@ class UpSession {
   #plane: RunningPlane | undefined;
   #transport: HttpTransport | undefined;
   #watch: ClusterWatch | undefined;
+  #page: RunningPage | undefined;
   #ticker: Timer | undefined;
 
   constructor(
@@ -156,6 +161,7 @@ class UpSession {
     this.#tick();
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
+    await this.#startPage(plane);
     this.#introduce(plane);
     const client = this.#connect(plane);
     await this.#startWatch(client);
@@ -187,6 +193,7 @@ class UpSession {
   async stop(): Promise<void> {
     this.#ticker?.cancel();
     this.#view.close();
+    await this.#page?.close();
     await this.#watch?.stop();
     await this.#transport?.close();
     await this.#plane?.stop();
@@ -208,6 +215,12 @@ class UpSession {
     return this.#plane;
   }
 
+  /** Serves the timeline of the scheduler, unless the command ends by itself. */
+  async #startPage({ schedulerUrl }: RunningPlane): Promise<void> {
+    if (schedulerUrl === undefined || this.#options.exit) return;
+    this.#page = await startPage({ files: loadPage, port: 0, endpoints: httpEndpoints(schedulerUrl) });
+  }
+
   #introduce({ url, kubeconfigPath, schedulerUrl, controllerUrl }: RunningPlane): void {
     const { naive, scheduler } = this.#options;
     const endpoints = [
@@ -221,6 +234,7 @@ class UpSession {
         ? 'Tutti schedules pods with schedulerName tutti or default-scheduler (the default)'
         : 'no scheduler is running (--no-scheduler): pods stay pending until a scheduler that uses this kubeconfig binds them',
       `endpoints: ${endpoints.join(', ')}`,
+      ...(this.#page === undefined ? [] : [`timeline: ${this.#page.link}`]),
       '',
     ]);
   }
