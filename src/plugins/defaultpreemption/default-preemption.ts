@@ -95,8 +95,9 @@ class DefaultPreemption implements Plugin {
     return gang?.spec !== undefined && gang.spec.minMember > 0 && gang.missing === 0;
   }
 
-  /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */
+  /** True if a pod never preempts, or if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */
   rulesOut({ podClasses, needed, priority }: ResourceDemand): boolean {
+    if (podClasses.some(({ pod }) => pod.template.neverPreempts === true)) return true;
     const { capacity, requestedByPriority } = this.#cluster;
     const ids = new Set(podClasses.flatMap(({ pod }) => pod.template.requests.ids));
     for (const id of ids) {

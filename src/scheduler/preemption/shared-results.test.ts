@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { evictingLower } from '../testing/evicting-lower.ts';
 import { withoutPreemption } from '../testing/preemption-plugins.ts';
@@ -51,6 +52,28 @@ describe('with a PostFilter plugin, after a pod is deleted', () => {
     c.removePod('filler');
     expect(await drain(c)).toEqual(Array.from({ length: attempts }, () => 'rejected'));
   });
+});
+
+it('tries a gang that never preempts before a gang of lower priority, after the pods in their way ended one by one', async () => {
+  const c = new Scheduling({ plugins: defaultPlugins });
+  for (const name of ['a', 'b']) {
+    c.node({ name, cpu: 2 });
+    c.pod({ name: `on-${name}`, cpu: 2, nodeName: name });
+  }
+  for (const [name, priority] of [
+    ['low', 1],
+    ['high', 2],
+  ] as const) {
+    c.group({ name, minMember: 2 });
+    c.members(2, { group: name, cpu: 2, priority, spec: { preemptionPolicy: 'Never' } });
+  }
+  await drain(c);
+  c.harness.clock.advance(20_000);
+  c.removePod('on-a');
+  await drain(c);
+  c.removePod('on-b');
+  expect(await drain(c)).toEqual(['planned', 'rejected']);
+  expect(c.binds.map(({ binding }) => binding.name)).toEqual(['high-0', 'high-1']);
 });
 
 describe('a message of PostFilter without nominations', () => {
