@@ -133,7 +133,7 @@ describe('the scheduler that leads', () => {
     expect(tokens).toEqual(['Bearer secret']);
   });
 
-  it('streams a response whose end nobody waits for, until the caller ends it', async () => {
+  it('streams a response whose end no client waits for, until the caller ends it', async () => {
     const ended = new Promise<void>((resolve) => (streamEnded = resolve));
     const leader = await open(unverified);
     const abort = new AbortController();
