@@ -1,8 +1,9 @@
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Evidence } from './evidence.ts';
-import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
+import { barredFor, barredNodes, mayBeReserved, pastOf, reservedCapacity } from './plain-losses.ts';
 import type { Past } from './plain-losses.ts';
 import { podsIn, viewAt } from './plain-group.ts';
+import type { View } from './plain-group.ts';
 import { plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { respectedTurns } from './plain-turns.ts';
@@ -77,12 +78,21 @@ export class NeedlessPreemptions {
       );
       const bindings = plans.comingOf(process, until, startedAt - planTakesMs);
       // It does not wait again for pods that did not end in time, and others may have the capacity that victims leave.
-      const isGone = (pod: PlainPod): boolean =>
-        pod.isLeaving && this.#isEnding(pod, startedAt) && plans.planOf(process, pod.uid) === undefined;
+      const isGone = (pod: PlainPod, view: View): boolean =>
+        pod.isLeaving &&
+        this.#isEnding(pod, startedAt) &&
+        plans.planOf(process, pod.uid) === undefined &&
+        !mayBeReserved(this.#evidence, pod, beneficiary.priority, view);
       const fits = views.every((view, i) => {
         const coming = new Map([...bindings, ...plans.nominatedBy(process, view, until, beneficiary.priority)]);
         return turns.every((each) =>
-          isFoundFor(record, found[i] ?? beneficiary, view, { coming, isGone, avoided, turns: each, ...obstacles }),
+          isFoundFor(record, found[i] ?? beneficiary, view, {
+            coming,
+            isGone: (pod) => isGone(pod, view),
+            avoided,
+            turns: each,
+            ...obstacles,
+          }),
         );
       });
       if (fits) this.#evidence.violated('I4', `${process.name} preempted for ${key}, which fitted without that`);

@@ -139,6 +139,23 @@ export function respectedBy(
   return reserved.filter(({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority);
 }
 
+/**
+ * Reports whether the capacity of this terminating pod may be reserved against pods of this priority as soon as it is gone: it is a member of
+ * a group that then has too few.
+ */
+export function mayBeReserved(
+  { record, started }: Pick<Evidence, 'record' | 'started'>,
+  { group: name, priority }: PlainPod,
+  against: number,
+  view: View,
+): boolean {
+  const group = name === undefined ? undefined : groupNamed(record, name, view);
+  if (group === undefined || group.graceMs === 0) return false;
+  const isStarted = started.has(group.uid);
+  const staying = podsIn(record, view).filter(({ isLeaving }) => !isLeaving);
+  return (priority >= against || !isStarted) && isShort(group, staying, isStarted);
+}
+
 /** Returns what the groups with too few bound members have lost, as if all of it were reserved forever. */
 export function lostCapacity(record: StoreRecord, started: ReadonlySet<string>): ReservedCapacity[] {
   const pods = podsIn(record);

@@ -225,6 +225,24 @@ describe('PreemptionChecker', () => {
     expect(found).toEqual([[], ['scheduler-1 preempted for default/high, which fitted without that']]);
   });
 
+  it('does not report a preemption for a pod that would fit only where a terminating member of no lower priority will be replaced', () => {
+    const found = [100, 50].map((priority) => {
+      const story = new Story();
+      story.node('a', 2);
+      story.group('g', 2);
+      story.pod('urgent', { group: 'g', node: 'a', priority });
+      story.pod('low', { group: 'g', node: 'a' });
+      story.pod('high', { priority: 100 });
+      story.change('urgent', (pod) => (pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'), 'world');
+      story.mark('low');
+      story.delete('low');
+      story.store.remove('pods', 'default/low');
+      story.change('high', (pod) => (pod.spec.nodeName = 'a'));
+      return story.settle();
+    });
+    expect(found).toEqual([[], ['scheduler-1 preempted for default/high, which fitted without that']]);
+  });
+
   it('counts a pod with a Binding until the sender gives it up and reads the pod', () => {
     const story = full();
     story.pod('other');
