@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
@@ -71,6 +72,16 @@ afterEach(() => page.close());
 describe('The server of the page', () => {
   it('listens on the loopback interface only, and gives out a link with a token', () => {
     expect(page.link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#[A-Za-z0-9_-]{32}$/);
+  });
+
+  it('survives a path that is none, and a sign-in that is broken off', async () => {
+    expect((await send('//')).status).toBe(400);
+    const brokenOff = request(`${origin}/session`, { method: 'POST', headers: { origin, 'content-length': 100 } });
+    const failed = once(brokenOff, 'error');
+    brokenOff.write('half', () => brokenOff.destroy(new Error('broken off')));
+    await failed;
+    expect((await send('/')).status).toBe(200);
+    expect(await signIn()).toContain('=');
   });
 
   it('serves the page with headers that allow nothing but its own files', async () => {

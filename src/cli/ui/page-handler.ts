@@ -67,7 +67,9 @@ export class PageHandler {
   /** Answers one request. Never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(pageHeaders)) response.setHeader(name, value);
-    const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
+    const target = URL.parse(request.url ?? '/', 'http://localhost');
+    if (target === null) return refuse(response, { status: 400, text: 'the path of the request is not one of a URL' });
+    const { pathname, search } = target;
     const refusal = this.#refusal(request, pathname);
     if (refusal !== undefined) return refuse(response, refusal);
     if (pathname === '/session') return this.#signIn(request, response);
@@ -109,7 +111,8 @@ export class PageHandler {
   }
 
   async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const cookie = this.#options.session.exchange((await shortBody(request)) ?? '');
+    const body = await shortBody(request).catch(() => undefined);
+    const cookie = this.#options.session.exchange(body ?? '');
     if (cookie === undefined) {
       const text = 'this link was used before, or is not of this run: start the command again for a new one';
       return refuse(response, { status: 403, text });
@@ -152,7 +155,7 @@ function refuse(response: ServerResponse, { status, text, headers }: Refusal): v
   response.end(`${text}\n`);
 }
 
-/** Returns the body; undefined: it is longer than a token. */
+/** Returns the body; undefined: it is longer than a token. Rejects if the client breaks off. */
 async function shortBody(request: IncomingMessage): Promise<string | undefined> {
   let text = '';
   for await (const piece of request) {
