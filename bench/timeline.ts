@@ -1,16 +1,22 @@
 /**
- * Measures what the record of the timeline costs without clients. In each round, 1,000 pods come, are planned, bound and end, half of them
- * in gangs: the watch handlers, the attempts and the outcomes of Bindings, without an API server. Rounds with the record and without it alternate;
- * the order within each pair does, too. Prints the medians of the rounds, and the median of the ratios of the pairs.
+ * Measures what the record of the timeline costs while no client follows it. Two schedulers get the same pods without an API server: one keeps the
+ * record, the other does not. In a round, 500 pods come and are decided, and those that came four rounds before end. That covers the watch
+ * handlers, the attempts with their verdicts, the outcomes of Bindings, and the garbage collection of what the round has left. Rounds of the two alternate,
+ * and so does the order within a pair. Prints for each load the medians of the rounds, and the median and the quartiles of the ratios of the pairs.
  *
- *     node bench/timeline.ts [nodes] [pairs]
+ *     node bench/timeline.ts [nodes] [pairs] [load]
+ *
+ * With RECORD=on or RECORD=off, only one of the schedulers runs, so that a profiler can count its instructions.
  */
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Pod } from '../src/api/pod.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
+import type { GangSpec } from '../src/cluster/gang-spec.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
@@ -21,119 +27,206 @@ import { Builders } from '../src/testkit/builders/builders.ts';
 
 const nodeCount = Number(process.argv[2] ?? 1_000);
 const pairs = Number(process.argv[3] ?? 40);
-const podsAtATime = 1_000;
-const members = 10;
+const podsPerRound = 500;
+const roundsAlive = 4;
 
-/** uid -> pod as the watch has shown it */
-const shown = new Map<string, Pod>();
-const echoes: Pod[] = [];
-/** Whether the record is kept now. */
-let isOn = true;
-for (const name of ['podChanged', 'groupChanged', 'planned', 'rejected'] as const) {
+interface Load {
+  /** Pods of a gang; 1: pods alone. */
+  readonly size: (pod: number) => number;
+  readonly cpu: (pod: number) => number;
+}
+const loads: Readonly<Record<string, Load>> = {
+  'pods alone': { size: () => 1, cpu: () => 1 },
+  'half of the pods in gangs of 10': { size: (pod) => (pod < podsPerRound / 2 ? 10 : 1), cpu: () => 1 },
+  'gangs of 100': { size: () => 100, cpu: () => 1 },
+  'rejected pods, each with other requests': { size: () => 1, cpu: (pod) => 17 + pod / 1_000 },
+  'rejected pods with equal requests': { size: () => 1, cpu: () => 17 },
+};
+
+/** Collects the young generation, so that each round pays for what it has left there. */
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void;
+
+/** The record of the scheduler that keeps none. */
+const ignored = new Set<unknown>();
+for (const name of ['podChanged', 'groupChanged', 'planned', 'rejected', 'reserved', 'reservationEnded'] as const) {
   const prototype = Timeline.prototype as unknown as Record<string, (...values: readonly unknown[]) => void>;
   const method = prototype[name]!;
   prototype[name] = function (this: Timeline, a, b): void {
-    if (isOn) method.call(this, a, b);
+    if (!ignored.has(this)) method.call(this, a, b);
   };
 }
+/** Returns the record of the scheduler that `begin` starts. */
+function recordOf(begin: () => void): unknown {
+  const { prototype } = Timeline;
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with `this` below
+  const original = prototype.begin;
+  let record: unknown;
+  prototype.begin = function (this: Timeline, epoch): void {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the record is private to the scheduler
+    record = this;
+    original.call(this, epoch);
+  };
+  begin();
+  prototype.begin = original;
+  return record;
+}
 
-const core = new SchedulerCore({
-  profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
-  plugins: pluginRegistry,
-  ports: {
-    binder: {
-      bind: ({ uid, nodeName }) => {
-        echoes.push({ ...shown.get(uid)!, nodeName });
-        return Promise.resolve();
+interface Batch {
+  readonly pods: readonly Pod[];
+  readonly specs: readonly GangSpec[];
+}
+
+/** A scheduler, and the API server as it sees it. */
+class Stage {
+  readonly #load: Load;
+  readonly #core: SchedulerCore;
+  readonly #build: Builders;
+  /** uid -> pod as the watch has shown it */
+  readonly #shown = new Map<string, Pod>();
+  readonly #bound: Pod[] = [];
+  readonly #alive: Batch[] = [];
+  #round = 0;
+
+  constructor(load: Load, keepsRecord: boolean) {
+    this.#load = load;
+    this.#core = new SchedulerCore({
+      profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
+      plugins: pluginRegistry,
+      ports: {
+        binder: {
+          bind: ({ uid, nodeName }) => {
+            this.#bound.push({ ...this.#shown.get(uid)!, nodeName });
+            return Promise.resolve();
+          },
+        },
+        verdicts: { write: () => Promise.resolve('written') },
+        events: { record: () => undefined },
+        evictor: {
+          mark: () => Promise.resolve(true),
+          unmark: () => Promise.resolve(),
+          evict: () => Promise.resolve(),
+          release: () => Promise.resolve('going'),
+        },
+        volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
       },
-    },
-    verdicts: { write: () => Promise.resolve('written') },
-    events: { record: () => undefined },
-    evictor: {
-      mark: () => Promise.resolve(true),
-      unmark: () => Promise.resolve(),
-      evict: () => Promise.resolve(),
-      release: () => Promise.resolve('going'),
-    },
-    volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
-  },
-  clock: systemClock,
-  random: seededRandom(1),
-  logger: silentLogger,
-  registry: createMetricRegistry({ processMetrics: false }),
-  identity: 'bench',
-  defer: (callback) => void setImmediate(callback),
-  onReady: () => undefined,
-});
-const build = new Builders({ resources: core.cluster.resources });
+      clock: systemClock,
+      random: seededRandom(1),
+      logger: silentLogger,
+      registry: createMetricRegistry({ processMetrics: false }),
+      identity: 'bench',
+      defer: (callback) => void setImmediate(callback),
+      onReady: () => undefined,
+    });
+    this.#build = new Builders({ resources: this.#core.cluster.resources });
+    for (let i = 0; i < nodeCount; i++)
+      this.#core.handlers.nodes.onAdd(this.#build.projectedNode({ name: `n${i}`, cpu: 16, memory: '64Gi', pods: 110 }));
+    const record = recordOf(() => this.#core.begin());
+    if (!keepsRecord) ignored.add(record);
+  }
 
-function show(pod: Pod): void {
-  const old = shown.get(pod.uid);
-  shown.set(pod.uid, pod);
-  if (old === undefined) core.handlers.pods.onAdd(pod);
-  else core.handlers.pods.onUpdate(old, pod);
-}
+  /** Returns the CPU time in milliseconds. */
+  async round(): Promise<number> {
+    const coming = this.#create();
+    this.#alive.push(coming);
+    const going = this.#alive.length > roundsAlive ? this.#alive.shift() : undefined;
+    collect({ type: 'minor' });
+    const used = process.cpuUsage();
+    for (const spec of coming.specs) this.#core.handlers.podGroups.onAdd(spec);
+    for (const pod of coming.pods) this.#show(pod);
+    await this.#settle();
+    if (going !== undefined) this.#end(going);
+    collect({ type: 'minor' });
+    const { user, system } = process.cpuUsage(used);
+    return (user + system) / 1000;
+  }
 
-/** Makes attempts and shows the bound pods until the scheduler is idle. */
-async function settle(): Promise<void> {
-  for (let quiet = 0; quiet < 3;) {
-    const startedAt = performance.now();
-    let done = 0;
-    while (performance.now() - startedAt < 10 && core.attempt() !== undefined) done++;
-    for (const pod of echoes.splice(0, 1_000)) {
-      done++;
-      show(pod);
+  async stop(): Promise<void> {
+    await this.#core.stop();
+  }
+
+  #create(): Batch {
+    const round = this.#round++;
+    const groups = new Map<string, number>();
+    const pods = Array.from({ length: podsPerRound }, (_, i) => {
+      const uid: string = randomUUID();
+      const [size, cpu] = [this.#load.size(i), this.#load.cpu(i)];
+      if (size === 1) return this.#build.projectedPod({ name: `lone-${round}-${i}`, uid, cpu });
+      const group = `gang-${round}-${Math.floor(i / size)}`;
+      groups.set(group, size);
+      return this.#build.projectedPod({ name: `member-${round}-${i}`, uid, cpu, group });
+    });
+    const specs = [...groups].map(([name, minMember]) =>
+      gangSpecOf(this.#build.projectedPodGroup({ name, uid: name, minMember }), this.#core.cluster.resources),
+    );
+    return { pods, specs };
+  }
+
+  #show(pod: Pod): void {
+    const old = this.#shown.get(pod.uid);
+    this.#shown.set(pod.uid, pod);
+    if (old === undefined) this.#core.handlers.pods.onAdd(pod);
+    else this.#core.handlers.pods.onUpdate(old, pod);
+  }
+
+  /** Makes attempts and shows the bound pods until the scheduler is idle. */
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3;) {
+      let done = 0;
+      while (done < 100 && this.#core.attempt() !== undefined) done++;
+      for (const pod of this.#bound.splice(0, 1_000)) {
+        done++;
+        this.#show(pod);
+      }
+      quiet = done === 0 ? quiet + 1 : 0;
+      await turn();
     }
-    quiet = done === 0 ? quiet + 1 : 0;
-    await turn();
+  }
+
+  #end({ pods, specs }: Batch): void {
+    const { handlers } = this.#core;
+    for (const { uid } of pods) {
+      const pod = this.#shown.get(uid)!;
+      if (pod.nodeName !== '') this.#show({ ...pod, phase: 'Succeeded' });
+    }
+    for (const { uid } of pods) {
+      handlers.pods.onDelete(this.#shown.get(uid)!, false);
+      this.#shown.delete(uid);
+    }
+    for (const spec of specs) handlers.podGroups.onDelete(spec, false);
   }
 }
 
-/** Returns the CPU time in milliseconds. */
-async function round(number: number): Promise<number> {
-  const groups: string[] = [];
-  const pods = Array.from({ length: podsAtATime }, (_, i) => {
-    const uid: string = randomUUID();
-    if (i % 2 === 0) return build.projectedPod({ name: `lone-${number}-${i}`, uid, cpu: 1 });
-    const group = `gang-${number}-${Math.floor(i / 2 / members)}`;
-    if (!groups.includes(group)) groups.push(group);
-    return build.projectedPod({ name: `member-${number}-${i}`, uid, cpu: 1, group });
-  });
-  const specs = groups.map((name) =>
-    gangSpecOf(build.projectedPodGroup({ name, uid: name, minMember: members }), core.cluster.resources),
-  );
-  const used = process.cpuUsage();
-  for (const spec of specs) core.handlers.podGroups.onAdd(spec);
-  for (const pod of pods) show(pod);
-  await settle();
-  for (const { uid } of pods) show({ ...shown.get(uid)!, phase: 'Succeeded' });
-  for (const { uid } of pods) {
-    core.handlers.pods.onDelete(shown.get(uid)!, false);
-    shown.delete(uid);
-  }
-  for (const spec of specs) core.handlers.podGroups.onDelete(spec, false);
-  const { user, system } = process.cpuUsage(used);
-  return (user + system) / 1000;
+function quantile(values: readonly number[], part: number): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length * part)]!;
 }
 
-for (let i = 0; i < nodeCount; i++)
-  core.handlers.nodes.onAdd(build.projectedNode({ name: `n${i}`, cpu: 16, memory: '64Gi', pods: 110 }));
-core.begin();
-for (let number = -4; number < 0; number++) await round(number);
-const withRecord: number[] = [];
-const without: number[] = [];
-for (let pair = 0; pair < pairs; pair++) {
-  for (const half of [0, 1]) {
-    isOn = (pair + half) % 2 === 0;
-    (isOn ? withRecord : without).push(await round(2 * pair + half));
+async function measure(load: Load): Promise<string> {
+  const stages = [new Stage(load, true), new Stage(load, false)] as const;
+  const times: readonly [number[], number[]] = [[], []];
+  for (let pair = -8; pair < pairs; pair++) {
+    for (const half of pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const ms = await stages[half].round();
+      if (pair >= 0) times[half].push(ms);
+    }
   }
+  for (const stage of stages) await stage.stop();
+  const [on, off] = times;
+  const more = on.map((ms, i) => (ms / off[i]! - 1) * 100);
+  const micros = (of: readonly number[]): string => `${((quantile(of, 0.5) * 1_000) / podsPerRound).toFixed(1)} µs`;
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => quantile(more, part).toFixed(2));
+  return `${micros(on)} with the record, ${micros(off)} without it; within a pair ${middle} % more (quartiles ${low} to ${high})`;
 }
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-const micros = (ms: number): string => `${((ms * 1000) / podsAtATime).toFixed(2)} µs`;
-const ratio = median(withRecord.map((ms, i) => ms / without[i]!));
-console.log(
-  `${nodeCount} nodes, ${pairs} pairs of rounds of ${podsAtATime} pods, half in gangs of ${members}, Node ${process.version}: ` +
-    `a pod takes ${micros(median(withRecord))} of CPU time with the record and ${micros(median(without))} without it; ` +
-    `within a pair, ${((ratio - 1) * 100).toFixed(2)} % more`,
-);
-await core.stop();
+
+const { RECORD: only } = process.env;
+console.log(`${nodeCount} nodes, ${pairs} pairs of rounds of ${podsPerRound} pods, Node ${process.version}; CPU time of a pod:`);
+for (const [name, load] of Object.entries(loads)) {
+  if (process.argv[4] !== undefined && name !== process.argv[4]) continue;
+  if (only === undefined) {
+    console.log(`${name}: ${await measure(load)}`);
+    continue;
+  }
+  const stage = new Stage(load, only === 'on');
+  for (let round = 0; round < pairs; round++) await stage.round();
+  await stage.stop();
+}
