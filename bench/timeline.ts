@@ -52,8 +52,8 @@ const ignored = new Set<unknown>();
 for (const name of ['podChanged', 'groupChanged', 'planned', 'rejected', 'reserved', 'reservationEnded'] as const) {
   const prototype = Timeline.prototype as unknown as Record<string, (...values: readonly unknown[]) => void>;
   const method = prototype[name]!;
-  prototype[name] = function (this: Timeline, a, b): void {
-    if (!ignored.has(this)) method.call(this, a, b);
+  prototype[name] = function (this: Timeline, a, b, c): void {
+    if (!ignored.has(this)) method.call(this, a, b, c);
   };
 }
 /** Returns the record of the scheduler that `begin` starts. */
@@ -219,7 +219,9 @@ async function measure(load: Load): Promise<string> {
 }
 
 const { RECORD: only } = process.env;
-console.log(`${nodeCount} nodes, ${pairs} pairs of rounds of ${podsPerRound} pods, Node ${process.version}; CPU time of a pod:`);
+console.log(
+  `${nodeCount} nodes, ${pairs} pairs of rounds of ${podsPerRound} pods, Node ${process.version}; CPU time of a pod:`,
+);
 for (const [name, load] of Object.entries(loads)) {
   if (process.argv[4] !== undefined && name !== process.argv[4]) continue;
   if (only === undefined) {

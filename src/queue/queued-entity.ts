@@ -63,6 +63,8 @@ export interface QueuedEntity {
   failedAt: number;
   /** Cluster.changes when the last verdict was found; undefined: there is none. */
   verdictAt: number | undefined;
+  /** Position in the record of transitions of its latest one, if that is a rejection of a pod; otherwise -1. */
+  rejectionPosition: number;
   /** Rejection of the last attempt. */
   rejection: Rejection;
   /** See Failure.awaited. */
@@ -98,6 +100,7 @@ export function newEntity(
     erredAt: 0,
     failedAt: 0,
     verdictAt: undefined,
+    rejectionPosition: -1,
     rejection: rejectionOf(schedulingEntity, { unschedulablePlugins: noPlugins, rejectedPods: [] }),
     awaited: undefined,
     triesAgain: false,

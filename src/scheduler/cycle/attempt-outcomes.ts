@@ -65,7 +65,7 @@ export class AttemptOutcomes {
         return;
       case 'planned':
         queue.done(entity);
-        intake.timeline.planned(entity.schedulingEntity, result.plan.assignments);
+        intake.timeline.planned(entity, result.plan.assignments);
         this.#route(entity.schedulingEntity, 'Planned');
         turns?.committed(entity.key, result.plan.assignments);
         preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);
@@ -156,11 +156,12 @@ export class AttemptOutcomes {
 
   /** Reports the verdict on the pods and in the log. Logs a repeated verdict at level debug. */
   #reportVerdict(
-    { key, schedulingEntity, attempts }: QueuedEntity,
+    entity: QueuedEntity,
     { pods, verdict }: { readonly pods: readonly Pod[]; readonly verdict: Verdict },
   ): void {
     const { intake, logger } = this.#options;
-    intake.timeline.rejected(schedulingEntity, verdict);
+    const { key, schedulingEntity, attempts } = entity;
+    intake.timeline.rejected(entity, verdict);
     const isNew = intake.verdicts.report(
       pods,
       verdict,

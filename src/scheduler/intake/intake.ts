@@ -230,7 +230,7 @@ export class Intake {
       hasSynced: () => lifecycle.hasBegun,
       readsAll,
       looksAlike: (before, now) => !readsAll && keys.looksAlike(before, now),
-      podChanged: (before, now) => this.timeline.podChanged(before, now),
+      podChanged: (before, now, time) => this.timeline.podChanged(before, now, time),
       podSeen: this.podSeen.emit,
       groupSeen: this.groupSeen.emit,
       podLeft: (pod, nodeName) => {

@@ -29,10 +29,10 @@ export interface WatchHandlersOptions {
   /** Returns whether all plugins treat the two versions of a pod alike. */
   readonly looksAlike: (before: Pod, now: Pod) => boolean;
   /**
-   * A pod was created (`before` is undefined), has changed in a way that scheduling reads, or was deleted (`now` is undefined). Called when the
-   * cache and the pod's entity in the queue are up to date, before any other part acts on the change.
+   * A pod was created (`before` is undefined), has changed in a way that scheduling reads, or was deleted (`now` is undefined), at `time`
+   * (milliseconds since the epoch). Called when the cache and the pod's entity in the queue are up to date, before any other part acts on the change.
    */
-  readonly podChanged: (before: Pod | undefined, now: Pod | undefined) => void;
+  readonly podChanged: (before: Pod | undefined, now: Pod | undefined, time: number) => void;
   /** A pod as the API now shows it; undefined: it was deleted. Called after the cache and the queue are up to date. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
   /** A group or one of its members has changed. Called after the cache and the queue are up to date. */
@@ -104,8 +104,9 @@ export class WatchHandlers {
       const reservation = this.#cluster.reservationOf(pod.uid);
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
-      this.#router.podChanged(pod, 'PodDelete', this.#instant(), true);
-      this.#options.podChanged(pod, undefined);
+      const now = this.#instant();
+      this.#router.podChanged(pod, 'PodDelete', now, true);
+      this.#options.podChanged(pod, undefined, now);
       if (boundNode === undefined) {
         this.#notify({ resource: 'UnscheduledPod', action: 'Delete', pod });
       } else {
@@ -179,7 +180,7 @@ export class WatchHandlers {
       !sameNeeds(needsBefore, this.#needsOf(pod.podGroupKey)) ||
       !this.#options.looksAlike(old, pod);
     this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now, asksElse);
-    this.#options.podChanged(old, pod);
+    this.#options.podChanged(old, pod, now);
     // Capacity that is reserved for a group member is closed to other pods, but open to its siblings.
     if (hasNewNomination && pod.podGroupKey !== undefined) {
       this.#router.groupChanged(pod.podGroupKey, 'PodUpdate', now, true);

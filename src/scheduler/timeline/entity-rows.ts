@@ -5,6 +5,7 @@ import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
+import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import { countsOf, stateOfGroup, stateOfPod } from './entity-states.ts';
 import type { ShortReasons } from './short-reasons.ts';
@@ -13,6 +14,8 @@ import type { RecordedEntity } from './transition-ring.ts';
 export interface EntityRowsOptions {
   readonly cluster: Pick<Cluster, 'gang' | 'pod' | 'isAssumed'>;
   readonly queue: Pick<SchedulingQueue, 'get'>;
+  /** Returns the key of the entity that a pod is recorded under; undefined: none. */
+  readonly keyOf: (pod: Pod) => EntityKey | undefined;
   readonly verdictOf: (uid: string) => Verdict | undefined;
   readonly reasons: ShortReasons;
 }
@@ -26,13 +29,17 @@ export class EntityRows {
   }
 
   of(entity: RecordedEntity): TimelineEntity {
+    if (!this.isPresent(entity)) return goneRow(entity);
     const { cluster } = this.#options;
-    if (entity.pod !== undefined) {
-      const pod = cluster.pod(entity.id);
-      return pod === undefined ? goneRow(entity) : this.ofPod(pod);
-    }
-    const gang = cluster.gang(entity.id);
-    return gang === undefined ? goneRow(entity) : this.ofGroup(gang);
+    return entity.isPod ? this.ofPod(cluster.pod(entity.id)!) : this.ofGroup(cluster.gang(entity.id)!);
+  }
+
+  /** Returns false for what has gone, and for a pod that has become a member of a group. */
+  isPresent({ id, isPod }: RecordedEntity): boolean {
+    const { cluster, keyOf } = this.#options;
+    if (!isPod) return cluster.gang(id) !== undefined;
+    const pod = cluster.pod(id);
+    return pod !== undefined && keyOf(pod) === `pod/${id}`;
   }
 
   ofGroup(gang: Gang): TimelineEntity {
@@ -43,7 +50,7 @@ export class EntityRows {
     return {
       key: queueKey,
       subject: { kind: 'PodGroup', source, namespace, name, ...(spec !== undefined && { uid: spec.uid }) },
-      state: stateOfGroup(gang, () => this.#options.queue.get(queueKey)?.state.kind),
+      state: stateOfGroup(gang, this.#options.queue, queueKey),
       counts: countsOf(gang),
       createdAt: spec?.creationTimestamp ?? 0,
       ...(waiting !== undefined && this.#why(waiting)),
@@ -52,7 +59,7 @@ export class EntityRows {
 
   ofPod(pod: Pod): TimelineEntity {
     const { uid, namespace, name, creationTimestamp } = pod;
-    const state = stateOfPod(pod, this.#options.cluster.isAssumed(uid));
+    const state = stateOfPod(pod, this.#options.cluster);
     return {
       key: `pod/${uid}`,
       subject: { kind: 'Pod', namespace, name, uid },
@@ -69,12 +76,12 @@ export class EntityRows {
   }
 }
 
-function goneRow({ id, pod }: RecordedEntity): TimelineEntity {
+function goneRow({ id, isPod, names }: RecordedEntity): TimelineEntity {
   const state: TimelineState = 'Gone';
-  if (pod === undefined) {
+  if (!isPod) {
     const { source, namespace, name } = parseGroupKey(id);
     return { key: `gang/${id}`, subject: { kind: 'PodGroup', source, namespace, name }, state, createdAt: 0 };
   }
-  const { namespace, name } = pod;
+  const { namespace, name } = names!;
   return { key: `pod/${id}`, subject: { kind: 'Pod', namespace, name, uid: id }, state, createdAt: 0 };
 }

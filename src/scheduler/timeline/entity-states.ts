@@ -2,11 +2,13 @@ import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { MemberCounts } from '../../api/timeline/transition.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
-import type { EntityState as QueueState } from '../../queue/queued-entity.ts';
+import type { EntityKey, EntityState as QueueState } from '../../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 
-/** Returns the state of a group. `queued`: returns how the queue holds it as one entity; undefined: it does not. Only called if that matters. */
-export function stateOfGroup(gang: Gang, queued: () => QueueState['kind'] | undefined): TimelineState {
+/** Returns the state of a group. `queueKey`: its key in the queue, if the queue holds it as one entity. */
+export function stateOfGroup(gang: Gang, queue: Pick<SchedulingQueue, 'get'>, queueKey: EntityKey): TimelineState {
   const { spec, countsByState: counts } = gang;
   const { planned } = counts;
   if (spec !== undefined && counts.bound + counts.stranded > 0) {
@@ -14,7 +16,8 @@ export function stateOfGroup(gang: Gang, queued: () => QueueState['kind'] | unde
     return gang.counted - planned >= spec.minMember ? 'Running' : 'Degraded';
   }
   if (planned > 0) return 'Starting';
-  if (counts.pending + counts.gated > 0) return isWaiting(gang, queued()) ? 'Waiting' : 'NotReady';
+  if (counts.pending + counts.gated > 0)
+    return isWaiting(gang, queue.get(queueKey)?.state.kind) ? 'Waiting' : 'NotReady';
   return endOf(gang);
 }
 
@@ -31,10 +34,10 @@ function endOf(gang: Gang): TimelineState {
 }
 
 /** Returns the state of a pod that is in no group, or is scheduled without regard to it. */
-export function stateOfPod(pod: Pod, isAssumed: boolean): TimelineState {
+export function stateOfPod(pod: Pod, cluster: Pick<Cluster, 'isAssumed'>): TimelineState {
   if (isTerminal(pod)) return pod.phase === 'Succeeded' ? 'Finished' : 'Failed';
   if (pod.nodeName !== '') return 'Running';
-  if (isAssumed) return 'Starting';
+  if (cluster.isAssumed(pod.uid)) return 'Starting';
   return pod.schedulingGates.length > 0 ? 'NotReady' : 'Waiting';
 }
 

@@ -5,6 +5,7 @@ import { emptyTimeline, withMessage } from '../../api/timeline/client-timeline.t
 import type { TimelineMessage, TimelineSnapshot } from '../../api/timeline/timeline-message.ts';
 import type { Pod } from '../../api/pod.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import { CoreHarness } from '../../testkit/core-harness.ts';
 import { TimelineFeed } from './timeline-feed.ts';
 import { Timeline } from './timeline.ts';
@@ -32,6 +33,8 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
+type Entity = Pick<QueuedEntity, 'schedulingEntity' | 'rejectionPosition'>;
+
 /** A server with a short memory, and a client whose connection may break at any time. */
 class Story {
   readonly harness = new CoreHarness({ plugins: defaultPlugins });
@@ -40,6 +43,8 @@ class Story {
   client: ClientTimeline = emptyTimeline;
   isConnected = false;
   readonly #pods: Pod[] = [];
+  /** uid -> the entity of the pod in the queue */
+  readonly #entities = new Map<string, Entity>();
   #nodes = 0;
   #epochs = 0;
   #created = 0;
@@ -63,7 +68,7 @@ class Story {
         const { group } = step;
         const pod = harness.pod({ name: `p-${this.#created++}`, ...(group !== null && { group }) });
         this.#pods.push(pod);
-        timeline.podChanged(undefined, pod);
+        timeline.podChanged(undefined, pod, harness.clock.now());
         break;
       }
       case 'bind':
@@ -71,8 +76,8 @@ class Story {
         break;
       case 'reject': {
         const pod = this.#at(step.index);
-        if (pod !== undefined)
-          timeline.rejected({ kind: 'pod', pod }, { reason: 'Unschedulable', message: 'full', waitsFor: 'capacity' });
+        if (pod === undefined) break;
+        timeline.rejected(this.#entityOf(pod), { reason: 'Unschedulable', message: 'full', waitsFor: 'capacity' });
         break;
       }
       case 'delete':
@@ -140,6 +145,13 @@ class Story {
     this.client = withMessage(this.client, message);
   }
 
+  #entityOf(pod: Pod): Entity {
+    const known = this.#entities.get(pod.uid);
+    const entity = known ?? { schedulingEntity: { kind: 'pod', pod }, rejectionPosition: -1 };
+    this.#entities.set(pod.uid, entity);
+    return entity;
+  }
+
   #at(at: number): Pod | undefined {
     return this.#pods[at % this.#pods.length];
   }
@@ -153,7 +165,7 @@ class Story {
     if (now === undefined) cluster.removePod(before.uid);
     else cluster.setPod(now);
     this.#pods.splice(this.#pods.indexOf(before), 1, ...(now === undefined ? [] : [now]));
-    this.timeline.podChanged(before, now);
+    this.timeline.podChanged(before, now, this.harness.clock.now());
   }
 
   #lead(): void {

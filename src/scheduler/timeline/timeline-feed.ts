@@ -3,9 +3,11 @@ import type { EventId } from '../../api/timeline/event-id.ts';
 import type { TimelineDelta, TimelineSnapshot } from '../../api/timeline/timeline-message.ts';
 import type { TimelineNode } from '../../api/timeline/timeline-node.ts';
 import type { Transition } from '../../api/timeline/transition.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
 import { EntityRows } from './entity-rows.ts';
@@ -52,8 +54,9 @@ export class TimelineFeed {
 
   constructor(options: TimelineFeedOptions) {
     this.#options = options;
-    const { cluster, queue, verdictOf } = options;
-    this.#rows = new EntityRows({ cluster, queue, verdictOf, reasons: new ShortReasons() });
+    const { cluster, queue, verdictOf, timeline } = options;
+    const keyOf = (pod: Pod): EntityKey | undefined => timeline.keyOf(pod);
+    this.#rows = new EntityRows({ cluster, queue, keyOf, verdictOf, reasons: new ShortReasons() });
   }
 
   /** Epoch of the process now. The messages before are of another one if it has begun to lead since. */
@@ -115,6 +118,7 @@ export class TimelineFeed {
     const from = this.#sequence;
     if (ring.sequence === from && nodes.length + removedNodes.length === 0) return undefined;
     this.#sequence = ring.sequence;
+    // Of each entity the latest, which alone has the names of a pod that has gone.
     const changed = new Map(positions.map((position) => [ring.entityKeyAt(position), ring.entityAt(position)]));
     return {
       kind: 'delta',
@@ -173,7 +177,6 @@ export class TimelineFeed {
 
   *#entities(): Iterable<TimelineEntity> {
     const { cluster, timeline } = this.#options;
-    const { ring } = timeline;
     for (const { key } of [...cluster.gangs()]) {
       const gang = cluster.gang(key);
       if (gang !== undefined) yield this.#rows.ofGroup(gang);
@@ -182,14 +185,19 @@ export class TimelineFeed {
       const pod = cluster.pod(uid);
       if (pod !== undefined && timeline.keyOf(pod) === `pod/${uid}`) yield this.#rows.ofPod(pod);
     }
-    const gone = new Set<string>();
+    yield* this.#goneEntities();
+  }
+
+  *#goneEntities(): Iterable<TimelineEntity> {
+    const { ring } = this.#options.timeline;
+    const seen = new Set<string>();
     for (const position of ring.positionsAfter(0)) {
       const entity = ring.entityAt(position);
-      const isPod = entity.pod !== undefined;
-      if (isPod ? cluster.pod(entity.id) !== undefined : cluster.gang(entity.id) !== undefined) continue;
+      // Of a pod, only the last entry has the names, and the others have gone before it.
+      if (entity.isPod && entity.names === undefined) continue;
       const key = ring.entityKeyAt(position);
-      if (gone.has(key)) continue;
-      gone.add(key);
+      if (seen.has(key) || this.#rows.isPresent(entity)) continue;
+      seen.add(key);
       yield this.#rows.of(entity);
     }
   }

@@ -55,8 +55,9 @@ class Passage {
       waitsFor: 'capacity',
       message: `0/40 nodes: ${index % 50} full`,
     };
-    this.timeline!.rejected({ kind: 'pod', pod: created }, verdict);
-    this.timeline!.planned({ kind: 'pod', pod: created }, [{ nodeName: 'node-1' }]);
+    const entity = { schedulingEntity: { kind: 'pod', pod: created }, rejectionPosition: -1 } as const;
+    this.timeline!.rejected({ ...entity }, verdict);
+    this.timeline!.planned({ ...entity }, [{ nodeName: 'node-1' }]);
     const bound: Pod = { ...created, nodeName: 'node-1' };
     this.#set(created, bound);
     const succeeded: Pod = { ...bound, phase: 'Succeeded' };
@@ -90,7 +91,7 @@ class Passage {
       this.#pods.set(uid, now);
       gang?.setMember(now);
     }
-    this.timeline!.podChanged(before, now);
+    this.timeline!.podChanged(before, now, this.#clock.now());
   }
 }
 
@@ -126,7 +127,8 @@ it('UI15: takes at most 200 bytes an entry if each is of another pod, which is g
   const passage = new Passage();
   const { timeline } = passage;
   for (let i = 0; i < 20_000; i++) {
-    timeline!.podChanged(undefined, podNamed(i));
+    const pod = podNamed(i);
+    timeline!.podChanged(pod, undefined, i);
   }
   const bytes = memoryOf(passage);
   expect(bytes / 20_000).toBeLessThan(200);

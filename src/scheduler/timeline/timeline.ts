@@ -7,8 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
-import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import type { EntityKey } from '../../queue/queued-entity.ts';
+import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
 import { stateOfGroup, stateOfPod } from './entity-states.ts';
@@ -23,6 +22,16 @@ export interface TimelineOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Default: 20,000. */
   readonly maxEntries?: number;
+}
+
+/** An entity after an attempt. */
+type RecordableEntity = Pick<QueuedEntity, 'schedulingEntity' | 'rejectionPosition'>;
+
+/** What this process does with the pods of a schedulerName. */
+interface SchedulerNamePolicy {
+  readonly schedulerName: string;
+  readonly isOurs: boolean;
+  readonly ignoresGroups: boolean;
 }
 
 /** A group and what its last transition said of it. */
@@ -48,11 +57,11 @@ export class Timeline {
   readonly #options: TimelineOptions;
   /** group key -> its lane, for groups in the cluster cache */
   readonly #lanes = new Map<string, Lane>();
-  /** uid of a pod alone -> position of its latest entry, if that may become a run */
-  readonly #runs = new Map<string, number>();
   readonly #reasons = new ShortReasons();
   /** The transition that is being recorded. */
   readonly #entry: NewEntry = newEntry();
+  /** Of the schedulerName that was asked for last: most pods have the same. */
+  #policy: SchedulerNamePolicy = { schedulerName: '', isOurs: false, ignoresGroups: false };
   #epoch = '';
   #begunAt = 0;
   /** Key of the group for which `podChanged` has recorded the change. The call of `groupChanged` for the same change follows. */
@@ -79,7 +88,7 @@ export class Timeline {
   keyOf(pod: Pod): EntityKey | undefined {
     const group = this.#groupOf(pod);
     if (group !== undefined) return `gang/${group}`;
-    return this.#options.profiles.isOurs(pod.schedulerName) ? `pod/${pod.uid}` : undefined;
+    return this.#policyOf(pod.schedulerName).isOurs ? `pod/${pod.uid}` : undefined;
   }
 
   /** The process leads now, and the cache has synced. Takes over the groups as they are. */
@@ -87,7 +96,6 @@ export class Timeline {
     this.#epoch = epoch;
     this.#begunAt = this.#options.clock.now();
     this.ring.clear();
-    this.#runs.clear();
     this.#lanes.clear();
     for (const gang of this.#options.cluster.gangs()) {
       this.#remember(this.#newLane(gang.key), gang);
@@ -100,30 +108,27 @@ export class Timeline {
     return () => (this.#follower = undefined);
   }
 
-  /** A pod was created (`before` is undefined), has changed or was deleted (`now` is undefined), as the API shows it. */
-  podChanged(before: Pod | undefined, now: Pod | undefined): void {
-    const oldGroup = before && this.#groupOf(before);
-    const newGroup = now && this.#groupOf(now);
-    if (oldGroup !== newGroup && before !== undefined && now !== undefined) {
-      if (oldGroup !== undefined) this.#groupTransition(oldGroup, 'Removed');
-      this.#begin('Added');
-      if (newGroup !== undefined) this.#recordGroup(newGroup);
-      else this.#recordPod(now);
+  /** A pod was created (`before` is undefined), has changed or was deleted (`now` is undefined), as the API shows it since `time`. */
+  podChanged(before: Pod | undefined, now: Pod | undefined, time: number): void {
+    const pod = (now ?? before)!;
+    const key = this.#groupOf(pod);
+    if (before !== undefined && before.podGroupKey !== pod.podGroupKey && this.#groupOf(before) !== key) {
+      this.#movedToOtherGroup(before, pod, time);
       return;
     }
-    const key = newGroup ?? oldGroup;
     const kind = kindOf(before, now, key !== undefined);
     if (kind === undefined) return;
-    const pod = (now ?? before)!;
-    const entry = this.#begin(kind);
+    const entry = this.#begin(kind, time);
     if (kind === 'Bound' || kind === 'Lost') entry.node = pod.nodeName;
     if (kind === 'Lost' || kind === 'Failed') entry.detail = this.#reasons.of(howLost(now));
-    if (key === undefined) {
-      this.#recordPod(pod, now === undefined);
-      return;
+    if (key !== undefined) {
+      this.#recordGroup(key);
+      this.#recordedGroup = key;
+    } else if (now === undefined) {
+      this.#recordEndOfPod(pod);
+    } else {
+      this.#recordPod(pod);
     }
-    this.#recordGroup(key);
-    this.#recordedGroup = key;
   }
 
   /** The group object or a member has changed, and `podChanged` was called for the members. */
@@ -145,24 +150,32 @@ export class Timeline {
       lane.minMember === (gang.spec?.minMember ?? -1) &&
       lane.started === gang.started &&
       lane.bound === boundIn(gang) &&
-      lane.state === this.#stateOf(lane, gang);
+      lane.state === stateOfGroup(gang, this.#options.queue, lane.queueKey);
     if (!isSame) this.#groupTransition(key, 'Changed');
   }
 
   /** An attempt, or one of an equal entity, has found no nodes. */
-  rejected(schedulingEntity: SchedulingEntity, verdict: Verdict): void {
+  rejected(entity: RecordableEntity, verdict: Verdict): void {
     const entry = this.#begin('Rejected');
     entry.waitsFor = verdict.waitsFor;
     entry.detail = this.#reasons.ofVerdict(verdict);
-    this.#record(schedulingEntity);
+    const key = this.#groupIn(entity);
+    if (key !== undefined) this.#recordGroup(key);
+    else this.#recordRejectionOfPod(entity);
   }
 
   /** The members are assumed on their nodes. */
-  planned(schedulingEntity: SchedulingEntity, assignments: readonly { readonly nodeName: string }[]): void {
+  planned(entity: RecordableEntity, assignments: readonly { readonly nodeName: string }[]): void {
     const entry = this.#begin('Planned');
     const node = assignments[0]?.nodeName;
     entry.node = assignments.every(({ nodeName }) => nodeName === node) ? node : undefined;
-    this.#record(schedulingEntity);
+    const key = this.#groupIn(entity);
+    if (key !== undefined) {
+      this.#recordGroup(key);
+      return;
+    }
+    entity.rejectionPosition = -1;
+    if (entity.schedulingEntity.kind === 'pod') this.#recordPod(entity.schedulingEntity.pod, 'Starting');
   }
 
   /** These members are no longer assumed on their nodes, because they could not be bound. */
@@ -193,11 +206,16 @@ export class Timeline {
   }
 
   /** The pod is evicted for another entity. */
-  preempted(pod: Pod, by: EntityKey): void {
+  preempted({ uid, nodeName }: Pod, by: EntityKey): void {
+    const pod = this.#options.cluster.pod(uid);
+    // The watch may have shown its end before.
+    if (pod === undefined) return;
     const entry = this.#begin('Preempted');
     entry.detail = by;
-    entry.node = pod.nodeName;
-    this.#record({ kind: 'pod', pod });
+    entry.node = nodeName;
+    const key = this.#groupOf(pod);
+    if (key === undefined) this.#recordPod(pod);
+    else this.#recordGroup(key);
   }
 
   /** The bound members of the group are evicted, because it cannot be completed. */
@@ -207,10 +225,30 @@ export class Timeline {
 
   /** Returns the group that a pod is recorded under; undefined: it is an entity of its own. */
   #groupOf({ podGroupKey, schedulerName }: Pod): string | undefined {
-    const { profiles } = this.#options;
-    const ignoresGroups =
-      podGroupKey !== undefined && profiles.isOurs(schedulerName) && !profiles.decidesGangs(schedulerName);
-    return ignoresGroups ? undefined : podGroupKey;
+    return podGroupKey === undefined || this.#policyOf(schedulerName).ignoresGroups ? undefined : podGroupKey;
+  }
+
+  #groupIn({ schedulingEntity }: RecordableEntity): string | undefined {
+    return schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : this.#groupOf(schedulingEntity.pod);
+  }
+
+  #policyOf(schedulerName: string): SchedulerNamePolicy {
+    if (this.#policy.schedulerName !== schedulerName) {
+      const { profiles } = this.#options;
+      const isOurs = profiles.isOurs(schedulerName);
+      this.#policy = { schedulerName, isOurs, ignoresGroups: isOurs && !profiles.decidesGangs(schedulerName) };
+    }
+    return this.#policy;
+  }
+
+  #movedToOtherGroup(before: Pod, now: Pod, time: number): void {
+    const [oldKey, newKey] = [this.#groupOf(before), this.#groupOf(now)];
+    this.#begin('Removed', time);
+    if (oldKey !== undefined) this.#recordGroup(oldKey);
+    else this.#recordEndOfPod(before);
+    this.#begin('Added', time);
+    if (newKey !== undefined) this.#recordGroup(newKey);
+    else this.#recordPod(now);
   }
 
   #ofReservation(kind: 'Reserved' | 'ReservationEnded', reservation: Reservation): void {
@@ -233,44 +271,53 @@ export class Timeline {
   }
 
   /** Returns the transition to record next. The caller sets what the cluster cache does not show. */
-  #begin(kind: TransitionKind): NewEntry {
+  #begin(kind: TransitionKind, time = this.#options.clock.now()): NewEntry {
     const entry = this.#entry;
     entry.kind = kind;
+    entry.time = Math.trunc(time);
     entry.node = entry.waitsFor = entry.detail = undefined;
     return entry;
   }
 
-  #record(schedulingEntity: SchedulingEntity): void {
-    if (schedulingEntity.kind === 'gang') {
-      this.#recordGroup(schedulingEntity.gang.key);
-      return;
-    }
-    const key = this.#groupOf(schedulingEntity.pod);
-    // The watch may have shown the end of a pod before the scheduler learns what became of its request.
-    const pod = this.#options.cluster.pod(schedulingEntity.pod.uid);
-    if (key !== undefined) this.#recordGroup(key);
-    else if (pod !== undefined) this.#recordPod(pod);
+  #recordPod(pod: Pod, state = stateOfPod(pod, this.#options.cluster)): void {
+    if (!this.#begins(pod, state)) return;
+    // A later rejection is another run.
+    if (state === 'Waiting' && this.#entry.kind !== 'Added') this.#endRunOf(pod);
+    this.#append(pod.uid);
   }
 
-  #recordPod(pod: Pod, isGone = false): void {
-    const { cluster, profiles, clock } = this.#options;
-    if (this.#epoch === '' || !profiles.isOurs(pod.schedulerName)) return;
+  #recordRejectionOfPod(entity: RecordableEntity): void {
+    if (entity.schedulingEntity.kind !== 'pod') return;
+    const { cluster } = this.#options;
+    const { uid } = entity.schedulingEntity.pod;
+    const pod = cluster.pod(uid);
+    // The watch may have shown its end before.
+    if (pod === undefined || !this.#begins(pod, stateOfPod(pod, cluster))) return;
+    const run = entity.rejectionPosition;
+    if (this.ring.grow(run, uid, this.#entry)) this.#follower?.(run);
+    else entity.rejectionPosition = this.#append(uid);
+  }
+
+  #recordEndOfPod(pod: Pod): void {
     const entry = this.#entry;
-    const { uid } = pod;
-    entry.id = uid;
-    entry.pod = pod;
-    entry.state = isGone ? 'Gone' : stateOfPod(pod, cluster.isAssumed(uid));
+    entry.node = pod.namespace;
+    entry.detail = pod.name;
+    if (this.#begins(pod, 'Gone')) this.#append(pod.uid);
+    this.#endRunOf(pod);
+  }
+
+  /** Returns whether the transition of this pod alone is recorded. */
+  #begins({ schedulerName }: Pod, state: TimelineState): boolean {
+    const entry = this.#entry;
+    entry.isPod = true;
     entry.hasCounts = false;
-    entry.time = clock.now();
-    const run = this.#runs.size === 0 ? undefined : this.#runs.get(uid);
-    if (run !== undefined && this.ring.grow(run, entry)) {
-      this.#follower?.(run);
-    } else {
-      const position = this.#append();
-      if (mayRun(entry.kind)) this.#runs.set(uid, position);
-      else if (run !== undefined) this.#runs.delete(uid);
-    }
-    entry.pod = undefined;
+    entry.state = state;
+    return this.#epoch !== '' && this.#policyOf(schedulerName).isOurs;
+  }
+
+  #endRunOf({ uid }: Pod): void {
+    const entity = this.#options.queue.get(`pod/${uid}`);
+    if (entity !== undefined) entity.rejectionPosition = -1;
   }
 
   #recordGroup(key: string): void {
@@ -281,7 +328,7 @@ export class Timeline {
     const lane = known ?? this.#newLane(key);
     const { state: before, started: hadStarted } = lane;
     const entry = this.#entry;
-    entry.id = key;
+    entry.isPod = false;
     entry.hasCounts = gang !== undefined;
     if (gang === undefined) lane.state = 'Gone';
     else {
@@ -294,20 +341,13 @@ export class Timeline {
     }
     entry.state = lane.state;
     entry.kind = kindForGroup(entry.kind, before, lane.state, !hadStarted && lane.started);
-    entry.time = this.#options.clock.now();
-    if (this.ring.grow(lane.position, entry)) this.#follower?.(lane.position);
-    else lane.position = this.#append();
+    if (this.ring.grow(lane.position, key, entry)) this.#follower?.(lane.position);
+    else lane.position = this.#append(key);
     if (gang === undefined) this.#lanes.delete(key);
   }
 
-  #append(): number {
-    const { ring } = this;
-    const dropped = this.#runs.size === 0 ? undefined : ring.nextToDrop;
-    if (dropped !== undefined) {
-      const { id } = ring.entityAt(dropped);
-      if (this.#runs.get(id) === dropped) this.#runs.delete(id);
-    }
-    const position = ring.append(this.#entry);
+  #append(id: string): number {
+    const position = this.ring.append(id, this.#entry);
     this.#follower?.(position);
     return position;
   }
@@ -320,14 +360,10 @@ export class Timeline {
   }
 
   #remember(lane: Lane, gang: Gang): void {
-    lane.state = this.#stateOf(lane, gang);
+    lane.state = stateOfGroup(gang, this.#options.queue, lane.queueKey);
     lane.bound = boundIn(gang);
     lane.minMember = gang.spec?.minMember ?? -1;
     lane.started = gang.started;
-  }
-
-  #stateOf({ queueKey }: Lane, gang: Gang): TimelineState {
-    return stateOfGroup(gang, () => this.#options.queue.get(queueKey)?.state.kind);
   }
 }
 
@@ -368,11 +404,6 @@ function kindForGroup(
   return becomesReady && (kind === 'Added' || kind === 'Changed') ? 'Ready' : kind;
 }
 
-/** Returns whether a pod alone may have several transitions of this kind in a row. */
-function mayRun(kind: TransitionKind): boolean {
-  return kind === 'Rejected' || kind === 'Reserved' || kind === 'ReservationEnded' || kind === 'BindingFailed';
-}
-
 /** Returns how many members are on nodes, as the API shows it. */
 function boundIn({ countsByState: { bound, stranded } }: Gang): number {
   return bound + stranded;
@@ -380,7 +411,7 @@ function boundIn({ countsByState: { bound, stranded } }: Gang): number {
 
 function newEntry(): NewEntry {
   return {
-    ...{ id: '', pod: undefined, kind: 'Unknown', state: 'Unknown', time: 0 },
+    ...{ isPod: false, kind: 'Unknown', state: 'Unknown', time: 0 },
     ...{ hasCounts: false, members: 0, planned: 0, bound: 0, minMember: -1, started: false },
     ...{ node: undefined, waitsFor: undefined, detail: undefined },
   };

@@ -1,8 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
-import { timelineStates } from '../../api/timeline/timeline-state.ts';
 import type { TimelineState } from '../../api/timeline/timeline-state.ts';
-import { transitionKinds } from '../../api/timeline/transition-kind.ts';
 import type { TransitionKind } from '../../api/timeline/transition-kind.ts';
 import type { MemberCounts, Transition } from '../../api/timeline/transition.ts';
 
@@ -10,16 +8,15 @@ import type { MemberCounts, Transition } from '../../api/timeline/transition.ts'
 export interface RecordedEntity {
   /** Key of the group, or uid of the pod. */
   readonly id: string;
-  /** Of the pod. Absent: it is a group. Two strings, because one of both would keep them and itself in memory. */
-  readonly pod?: Pick<Pod, 'namespace' | 'name'>;
+  readonly isPod: boolean;
+  /** Of a pod, at the transition with which it has gone. Before that, the cluster cache has them. */
+  readonly names?: Pick<Pod, 'namespace' | 'name'>;
 }
 
 /** What the ring copies into an entry. The caller reuses the object, because a new one for each transition would cost more than the entry. */
 export interface NewEntry {
-  /** Key of the group, or uid of the pod. */
-  id: string;
-  /** Undefined: it is a group. */
-  pod: Pick<Pod, 'namespace' | 'name'> | undefined;
+  /** False: it is a group. */
+  isPod: boolean;
   kind: TransitionKind;
   state: TimelineState;
   /** False: the five numbers below mean nothing. */
@@ -30,9 +27,10 @@ export interface NewEntry {
   /** -1: the PodGroup does not exist. */
   minMember: number;
   started: boolean;
+  /** Of a pod that has gone: its namespace. */
   node: string | undefined;
   waitsFor: WaitsFor | undefined;
-  /** Of `Preempted`: key of the entity that benefits. Otherwise: the reason. */
+  /** Of a pod that has gone: its name. Of `Preempted`: key of the entity that benefits. Otherwise: the reason. */
   detail: string | undefined;
   /** Milliseconds since the epoch. */
   time: number;
@@ -42,16 +40,18 @@ export interface NewEntry {
 export const ringCapacity = 20_000;
 const initialCapacity = 256;
 
-const kindCodes = codesOf(transitionKinds);
-const stateCodes = codesOf(timelineStates);
 const waitsForWords: readonly (WaitsFor | undefined)[] = [
   ...([undefined, 'members', 'gates', 'turn', 'capacity', 'nodes', 'never', 'permit', 'error', 'unknown'] as const),
 ];
-const waitsForCodes = codesOf(waitsForWords);
-/** Flags of an entry. */
-const hasCounts = 1;
-const hasStarted = 2;
-const hasMinMember = 4;
+const waitsForCodes: ReadonlyMap<WaitsFor | undefined, number> = new Map(
+  waitsForWords.map((word, code) => [word, code]),
+);
+const waitsForMask = 0xff;
+/** Flags of an entry, in the word that has `waitsFor` in its lowest byte. */
+const hasCounts = 0x100;
+const hasStarted = 0x200;
+const hasMinMember = 0x400;
+const isOfPod = 0x800;
 
 // An entry has a place in each of three arrays, so that a new one touches few lines of the processor's cache.
 /** In `numbers`. */
@@ -62,25 +62,23 @@ const wordsPerEntry = 8;
 const [growthAt, lastedAt, countAt, codesAt, membersAt, plannedAt, boundAt, minMemberAt] = [0, 1, 2, 3, 4, 5, 6, 7];
 /** In `texts`. */
 const textsPerEntry = 5;
-const [idAt, namespaceAt, nameAt, nodeAt, detailAt] = [0, 1, 2, 3, 4];
+const [idAt, kindAt, stateAt, nodeAt, detailAt] = [0, 1, 2, 3, 4];
 
-function codesOf<T extends string | undefined>(words: readonly T[]): ReadonlyMap<T, number> {
-  return new Map(words.map((word, code) => [word, code]));
+interface EntryTexts extends Pick<NewEntry, 'kind' | 'state' | 'node' | 'detail'> {
+  readonly id: string;
 }
 
-/** Returns the codes of kind, state, waitsFor and flags in one word. */
-function codesOfEntry(entry: NewEntry): number {
-  let flags = 0;
-  if (entry.hasCounts) flags = hasCounts | (entry.started ? hasStarted : 0) | (entry.minMember < 0 ? 0 : hasMinMember);
-  const kind = kindCodes.get(entry.kind)!;
-  const state = stateCodes.get(entry.state)!;
+/** Returns the code of waitsFor, and flags. */
+function codesOf(entry: NewEntry): number {
   const waitsFor = entry.waitsFor === undefined ? 0 : waitsForCodes.get(entry.waitsFor)!;
-  return kind | (state << 8) | (waitsFor << 16) | (flags << 24);
+  const owner = entry.isPod ? isOfPod : 0;
+  if (!entry.hasCounts) return waitsFor | owner;
+  return waitsFor | owner | hasCounts | (entry.started ? hasStarted : 0) | (entry.minMember < 0 ? 0 : hasMinMember);
 }
 
 /**
- * The latest transitions, at most `maxEntries`. An entry takes 88 bytes, besides the strings that its pods had anyway: the names of a pod stay in
- * memory while an entry has them, the pod itself does not. The arrays grow with the number of entries.
+ * The latest transitions, at most `maxEntries`. An entry takes 88 bytes, besides strings that exist anyway: the uid of a pod stays in memory while an
+ * entry has it, the names while the entry with which it has gone has them, and the pod itself does not. The arrays grow with the number of entries.
  *
  * An entry has a position, counted from the first one, and a sequence number. Each new entry and each growth of a run takes the next number.
  */
@@ -111,11 +109,6 @@ export class TransitionRing {
     return Math.min(this.#appended, this.#capacity);
   }
 
-  /** Position of the entry whose place the next one takes; undefined: there is another. */
-  get nextToDrop(): number | undefined {
-    return this.#appended >= this.maxEntries ? this.#appended - this.maxEntries : undefined;
-  }
-
   /** Returns whether all that came or grew after this number is still here. */
   holdsAfter(sequence: number): boolean {
     return sequence >= this.#droppedUpTo && sequence <= this.#sequence;
@@ -137,7 +130,7 @@ export class TransitionRing {
   }
 
   /** Adds an entry, which takes the place of the oldest one if there is no other. Returns its position. */
-  append(entry: NewEntry): number {
+  append(id: string, entry: NewEntry): number {
     if (this.#appended >= this.#capacity) this.#makePlace();
     const position = this.#appended++;
     const slot = position % this.#capacity;
@@ -148,37 +141,38 @@ export class TransitionRing {
     this.#words[words + growthAt] = 0;
     this.#words[words + lastedAt] = 0;
     this.#words[words + countAt] = 1;
-    this.#words[words + codesAt] = codesOfEntry(entry);
+    this.#words[words + codesAt] = codesOf(entry);
     this.#setCounts(words, entry);
     const texts = slot * textsPerEntry;
-    this.#texts[texts + idAt] = entry.id;
-    this.#texts[texts + namespaceAt] = entry.pod?.namespace;
-    this.#texts[texts + nameAt] = entry.pod?.name;
+    this.#texts[texts + idAt] = id;
+    this.#texts[texts + kindAt] = entry.kind;
+    this.#texts[texts + stateAt] = entry.state;
     this.#texts[texts + nodeAt] = entry.node;
     this.#texts[texts + detailAt] = entry.detail;
     return position;
   }
 
   /**
-   * Adds the transition to the run of the entry at this position, if it is still here and differs only in its numbers and its node. Returns false
-   * otherwise.
+   * Adds the transition to the run of the entry at this position, if it is still here, is of this entity and differs only in its numbers and its
+   * node. Returns false otherwise.
    */
-  grow(position: number, entry: NewEntry): boolean {
+  grow(position: number, id: string, entry: NewEntry): boolean {
     if (!this.has(position)) return false;
     const slot = position % this.#capacity;
     const words = slot * wordsPerEntry;
     const texts = slot * textsPerEntry;
-    const codes = codesOfEntry(entry);
-    // All but the flags, which tell of counts.
-    if (((this.#words[words + codesAt]! ^ codes) & 0xffffff) !== 0) return false;
-    if (this.#texts[texts + detailAt] !== entry.detail) return false;
+    const known = this.#texts;
+    if (known[texts + kindAt] !== entry.kind || known[texts + stateAt] !== entry.state) return false;
+    if (known[texts + detailAt] !== entry.detail || known[texts + idAt] !== id) return false;
+    const codes = codesOf(entry);
+    if (((this.#words[words + codesAt]! ^ codes) & waitsForMask) !== 0) return false;
     const numbers = slot * numbersPerEntry;
     this.#words[words + growthAt] = ++this.#sequence - this.#numbers[numbers + sequenceAt]!;
     this.#words[words + lastedAt] = Math.max(0, entry.time - this.#numbers[numbers + timeAt]!);
     this.#words[words + countAt]!++;
     this.#words[words + codesAt] = codes;
     this.#setCounts(words, entry);
-    if (this.#texts[texts + nodeAt] !== entry.node) this.#texts[texts + nodeAt] = undefined;
+    if (known[texts + nodeAt] !== entry.node) known[texts + nodeAt] = undefined;
     return true;
   }
 
@@ -195,36 +189,35 @@ export class TransitionRing {
     const count = this.#words[words + countAt]!;
     const time = this.#numbers[slot * numbersPerEntry + timeAt]!;
     const counts = this.#countsAt(words);
-    const waitsFor = waitsForWords[(codes >>> 16) & 0xff];
-    const kind = transitionKinds[codes & 0xff]!;
-    const node = this.#texts[slot * textsPerEntry + nodeAt];
-    const detail = this.#texts[slot * textsPerEntry + detailAt];
+    const waitsFor = waitsForWords[codes & waitsForMask];
+    const { kind, state, node, detail } = this.#textsAt(position);
+    const hasNames = namesPod(codes, state);
     return {
       sequence: this.#numbers[slot * numbersPerEntry + sequenceAt]!,
       time,
       kind,
       entity: this.entityKeyAt(position),
-      state: timelineStates[(codes >>> 8) & 0xff]!,
+      state,
       ...(counts !== undefined && { counts }),
-      ...(node !== undefined && { node }),
+      ...(node !== undefined && !hasNames && { node }),
       ...(waitsFor !== undefined && { waitsFor }),
-      ...(detail !== undefined && { [kind === 'Preempted' ? 'by' : 'reason']: detail }),
+      ...(detail !== undefined && !hasNames && { [kind === 'Preempted' ? 'by' : 'reason']: detail }),
       ...(count > 1 && { count, until: time + this.#words[words + lastedAt]! }),
     };
   }
 
   /** Returns the entity of the entry at a position that `has`. */
   entityAt(position: number): RecordedEntity {
-    const texts = (position % this.#capacity) * textsPerEntry;
-    const id = this.#texts[texts + idAt]!;
-    const name = this.#texts[texts + nameAt];
-    return name === undefined ? { id } : { id, pod: { namespace: this.#texts[texts + namespaceAt]!, name } };
+    const { id, state, node, detail } = this.#textsAt(position);
+    const codes = this.#codesAt(position);
+    const names = namesPod(codes, state) ? { names: { namespace: node!, name: detail! } } : undefined;
+    return { id, isPod: (codes & isOfPod) !== 0, ...names };
   }
 
   /** Returns `gang/<group key>` or `pod/<uid>`, for a position that `has`. */
   entityKeyAt(position: number): string {
-    const texts = (position % this.#capacity) * textsPerEntry;
-    return `${this.#texts[texts + nameAt] === undefined ? 'gang' : 'pod'}/${this.#texts[texts + idAt]}`;
+    const isPod = (this.#codesAt(position) & isOfPod) !== 0;
+    return `${isPod ? 'pod' : 'gang'}/${this.#textsAt(position).id}`;
   }
 
   /** Yields the positions of the entries that came or grew after this number, in order. */
@@ -234,6 +227,16 @@ export class TransitionRing {
       const growth = this.#words[slot * wordsPerEntry + growthAt]!;
       if (this.#numbers[slot * numbersPerEntry + sequenceAt]! + growth > sequence) yield position;
     }
+  }
+
+  #codesAt(position: number): number {
+    return this.#words[(position % this.#capacity) * wordsPerEntry + codesAt]!;
+  }
+
+  #textsAt(position: number): EntryTexts {
+    const at = (position % this.#capacity) * textsPerEntry;
+    const [id, kind, state, node, detail] = this.#texts.slice(at, at + textsPerEntry);
+    return { id: id!, kind: kind as TransitionKind, state: state as TimelineState, node, detail };
   }
 
   #makePlace(): void {
@@ -266,7 +269,7 @@ export class TransitionRing {
   }
 
   #countsAt(words: number): MemberCounts | undefined {
-    const flags = this.#words[words + codesAt]! >>> 24;
+    const flags = this.#words[words + codesAt]!;
     if ((flags & hasCounts) === 0) return undefined;
     return {
       members: this.#words[words + membersAt]!,
@@ -276,6 +279,11 @@ export class TransitionRing {
       started: (flags & hasStarted) !== 0,
     };
   }
+}
+
+/** Returns whether the entry has the names of its pod, in place of a node and a reason. */
+function namesPod(codes: number, state: TimelineState): boolean {
+  return (codes & isOfPod) !== 0 && state === 'Gone';
 }
 
 /** Returns an array of its final length: one that grows by itself takes half as much again. */
