@@ -64,6 +64,7 @@ export class PodProjector {
   readonly #recent = new Map<string, WeakRef<PodTemplate>>();
   readonly #labels = new RecordInterner<Pod['labels']>();
   readonly #controllers = new RecordInterner<ControllerReference>();
+  #latestGroupKey = '';
 
   /**
    * `images`: whether a plugin reads images. By default they are dropped. `controllers`: whether anything reads which controller a pod has.
@@ -96,7 +97,7 @@ export class PodProjector {
       resourceVersion: metadata.resourceVersion,
       creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
       labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
-      podGroupKey: group?.key,
+      podGroupKey: group && this.#sharedGroupKey(group.key),
       otherGroupKey: group?.otherKey,
       membershipDisagreement: group?.disagreement,
       schedulerName: spec.schedulerName === undefined ? 'default-scheduler' : safeName(spec.schedulerName),
@@ -161,6 +162,12 @@ export class PodProjector {
     if (this.#recent.size >= maxRecentTexts) this.#recent.clear();
     this.#recent.set(text, new WeakRef(template));
     return template;
+  }
+
+  /** Members of a group mostly come one after the other. Equal keys that are one string take less memory, and are found faster in maps. */
+  #sharedGroupKey(key: string): string {
+    if (key !== this.#latestGroupKey) this.#latestGroupKey = key;
+    return this.#latestGroupKey;
   }
 
   #interned({ sum, ...scoring }: PodRequests, rest: Omit<PodTemplate, keyof PodRequests | 'requests'>): PodTemplate {

@@ -36,6 +36,8 @@ interface SchedulerNamePolicy {
 
 /** A group and what its last transition said of it. */
 interface Lane {
+  /** Key of the group. Members have equal strings, but comparing this one with itself is faster. */
+  readonly key: string;
   readonly queueKey: EntityKey;
   state: TimelineState;
   bound: number;
@@ -81,7 +83,7 @@ export class Timeline {
 
   /** Milliseconds since the epoch since which all transitions are held. */
   get heldSince(): number {
-    return Math.max(this.#begunAt, this.ring.heldSince ?? 0);
+    return Math.max(this.#begunAt, this.ring.heldSince);
   }
 
   /** Returns the key of the entity that a pod is recorded under; undefined: another scheduler schedules it alone. */
@@ -110,6 +112,7 @@ export class Timeline {
 
   /** A pod was created (`before` is undefined), has changed or was deleted (`now` is undefined), as the API shows it since `time`. */
   podChanged(before: Pod | undefined, now: Pod | undefined, time: number): void {
+    if (this.#epoch === '') return;
     const pod = (now ?? before)!;
     const key = this.#groupOf(pod);
     if (before !== undefined && before.podGroupKey !== pod.podGroupKey && this.#groupOf(before) !== key) {
@@ -133,6 +136,7 @@ export class Timeline {
 
   /** The group object or a member has changed, and `podChanged` was called for the members. */
   groupChanged(key: string): void {
+    if (this.#epoch === '') return;
     const isRecorded = this.#recordedGroup === key;
     this.#recordedGroup = undefined;
     if (isRecorded) return;
@@ -156,6 +160,7 @@ export class Timeline {
 
   /** An attempt, or one of an equal entity, has found no nodes. */
   rejected(entity: RecordableEntity, verdict: Verdict): void {
+    if (this.#epoch === '') return;
     const entry = this.#begin('Rejected');
     entry.waitsFor = verdict.waitsFor;
     entry.detail = this.#reasons.ofVerdict(verdict);
@@ -166,6 +171,7 @@ export class Timeline {
 
   /** The members are assumed on their nodes. */
   planned(entity: RecordableEntity, assignments: readonly { readonly nodeName: string }[]): void {
+    if (this.#epoch === '') return;
     const entry = this.#begin('Planned');
     const node = assignments[0]?.nodeName;
     entry.node = assignments.every(({ nodeName }) => nodeName === node) ? node : undefined;
@@ -246,6 +252,7 @@ export class Timeline {
     this.#begin('Removed', time);
     if (oldKey !== undefined) this.#recordGroup(oldKey);
     else this.#recordEndOfPod(before);
+    this.#endRunOf(now);
     this.#begin('Added', time);
     if (newKey !== undefined) this.#recordGroup(newKey);
     else this.#recordPod(now);
@@ -303,7 +310,6 @@ export class Timeline {
     entry.node = pod.namespace;
     entry.detail = pod.name;
     if (this.#begins(pod, 'Gone')) this.#append(pod.uid);
-    this.#endRunOf(pod);
   }
 
   /** Returns whether the transition of this pod alone is recorded. */
@@ -341,8 +347,8 @@ export class Timeline {
     }
     entry.state = lane.state;
     entry.kind = kindForGroup(entry.kind, before, lane.state, !hadStarted && lane.started);
-    if (this.ring.grow(lane.position, key, entry)) this.#follower?.(lane.position);
-    else lane.position = this.#append(key);
+    if (this.ring.grow(lane.position, lane.key, entry)) this.#follower?.(lane.position);
+    else lane.position = this.#append(lane.key);
     if (gang === undefined) this.#lanes.delete(key);
   }
 
@@ -354,7 +360,7 @@ export class Timeline {
 
   #newLane(key: string): Lane {
     const queueKey = `gang/${key}`;
-    const lane: Lane = { queueKey, state: 'NotReady', bound: 0, minMember: -1, started: false, position: -1 };
+    const lane: Lane = { key, queueKey, state: 'NotReady', bound: 0, minMember: -1, started: false, position: -1 };
     this.#lanes.set(key, lane);
     return lane;
   }
