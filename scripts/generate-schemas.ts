@@ -1,4 +1,4 @@
-// Writes schemas/ from the types in src/api/explain. With --check, writes nothing and fails if a file is outdated.
+// Writes schemas/ from the types in src/api/explain and src/api/timeline. With --check, writes nothing and fails if a file is outdated.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -17,10 +17,11 @@ const kinds = [
   'DrainCheck',
   'Snapshot',
   'SnapshotReplay',
+  'TimelineMessage',
 ] as const;
 
 const generator = createGenerator({
-  path: join(root, 'src/api/explain/*.ts'),
+  path: join(root, 'src/api/{explain,timeline}/*.ts'),
   tsconfig: join(root, 'tsconfig.json'),
   skipTypeCheck: true,
   // A newer version may have more fields.

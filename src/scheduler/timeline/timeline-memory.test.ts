@@ -55,9 +55,9 @@ class Passage {
       waitsFor: 'capacity',
       message: `0/40 nodes: ${index % 50} full`,
     };
-    const entity = { schedulingEntity: { kind: 'pod', pod: created }, rejectionPosition: -1 } as const;
-    this.timeline!.rejected({ ...entity }, verdict);
-    this.timeline!.planned({ ...entity }, [{ nodeName: 'node-1' }]);
+    const entity = { schedulingEntity: { kind: 'pod', pod: created } as const, rejectionPosition: -1 };
+    this.timeline!.rejected(entity, verdict);
+    this.timeline!.planned(entity, [{ nodeName: 'node-1' }]);
     const bound: Pod = { ...created, nodeName: 'node-1' };
     this.#set(created, bound);
     const succeeded: Pod = { ...bound, phase: 'Succeeded' };
@@ -65,7 +65,26 @@ class Passage {
     this.#set(succeeded, undefined);
   }
 
-  group(name: string): void {
+  /** The group is rejected with each of the messages in turn, `times` times. */
+  rejects(gang: Gang, messages: readonly string[], times: number): void {
+    const entity = { schedulingEntity: { kind: 'gang', gang } as const, rejectionPosition: -1 };
+    for (let i = 0; i < times; i++) {
+      this.#clock.advance(1);
+      for (const message of messages)
+        this.timeline!.rejected(entity, { reason: 'Unschedulable', waitsFor: 'capacity', message });
+    }
+  }
+
+  /** Shows a pod that is rejected `times` times. */
+  rejectsPod(times: number): void {
+    const pod = podNamed(0);
+    this.#set(undefined, pod);
+    const entity = { schedulingEntity: { kind: 'pod', pod } as const, rejectionPosition: -1 };
+    for (let i = 0; i < times; i++)
+      this.timeline!.rejected(entity, { reason: 'Unschedulable', waitsFor: 'capacity', message: '0/40 nodes: full' });
+  }
+
+  group(name: string): Gang {
     const spec = gangSpecOf(
       this.#build.projectedPodGroup({ name, namespace: 'team-vision', minMember: 5 }),
       this.#build.resources,
@@ -74,6 +93,7 @@ class Passage {
     gang.setSpec(spec);
     this.#gangs.set(spec.key, gang);
     this.timeline!.groupChanged(spec.key);
+    return gang;
   }
 
   groupEnds(name: string): void {
@@ -132,4 +152,34 @@ it('UI15: takes at most 200 bytes an entry if each is of another pod, which is g
   }
   const bytes = memoryOf(passage);
   expect(bytes / 20_000).toBeLessThan(200);
+});
+
+it('UI15: takes at most 4 MB after 1,000 groups have had 5,000 transitions each', () => {
+  const passage = new Passage();
+  const gangs = Array.from({ length: 1_000 }, (_, i) => passage.group(`gang-of-the-experiment-${i}`));
+  const before = passage.timeline!.ring.sequence;
+  for (let round = 0; round < 10; round++)
+    for (const gang of gangs) passage.rejects(gang, ['0/40 nodes: full', '0/40 nodes: in use'], 250);
+  const { sequence } = passage.timeline!.ring;
+  expect(sequence - before).toBe(5_000_000);
+  expect(passage.timeline!.ring.size).toBe(20_000);
+  expect([20_000, 20_001].map((back) => passage.timeline!.ring.holdsAfter(sequence - back))).toEqual([true, false]);
+  const bytes = memoryOf(passage);
+  expect(bytes).toBeGreaterThan(megabyte);
+  expect(bytes).toBeLessThan(4 * megabyte);
+});
+
+it('takes one entry for the rejections of a group, and one for those of a pod, however many there are', () => {
+  const passage = new Passage();
+  const gang = passage.group('red');
+  passage.rejectsPod(10_000);
+  passage.rejects(gang, ['0/40 nodes: full'], 10_000);
+  const { ring } = passage.timeline!;
+  const transitions = [...ring.positionsAfter(0)].map((position) => ring.at(position));
+  expect(transitions.map(({ kind, count }) => ({ kind, count }))).toEqual([
+    { kind: 'Added', count: undefined },
+    { kind: 'Added', count: undefined },
+    { kind: 'Rejected', count: 10_000 },
+    { kind: 'Rejected', count: 10_000 },
+  ]);
 });

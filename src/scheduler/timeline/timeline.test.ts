@@ -260,6 +260,60 @@ describe('a pod without a group', () => {
     ]);
   });
 
+  it('counts equal rejections in one entry, until something else happens to it', async () => {
+    const core = running();
+    core.node({ name: 'a', cpu: 1 });
+    core.pod({ name: 'lone', cpu: 2 });
+    const rejected = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        await core.attempt();
+        core.harness.clock.advance(10_000);
+        core.queue.activate(core.harness.cluster.pod('lone')!);
+      }
+    };
+    await rejected(3);
+    core.node({ name: 'b', cpu: 2 });
+    await core.attempt();
+    await core.reject('lone', 'refused');
+    core.removeNode('b');
+    core.harness.clock.advance(20_000);
+    await rejected(2);
+    expect(timelineLines(core, 'pod/lone')).toEqual([
+      'Added Waiting',
+      'Rejected Waiting ×3 never',
+      'Planned Starting on b',
+      'BindingFailed Waiting',
+      'Rejected Waiting ×2 never',
+    ]);
+  });
+
+  it('leaves its lane when it becomes a member of a group, and comes back to it', async () => {
+    const core = running();
+    core.node({ name: 'a', cpu: 1 });
+    core.pod({ name: 'lone', cpu: 2 });
+    await core.attempt();
+    core.change('lone', { podGroupKey: 'default/red' });
+    const { timeline } = core.harness.core;
+    expect([...timeline.snapshot().entities]).toEqual([
+      expect.objectContaining({ key: red, state: 'NotReady' }),
+      expect.objectContaining({ key: 'pod/lone', state: 'Gone', subject: expect.objectContaining({ name: 'lone' }) }),
+    ]);
+    core.change('lone', { podGroupKey: undefined });
+    await core.attempt();
+    expect(timelineLines(core, red)).toEqual(['Added NotReady 0/?', 'Removed Gone']);
+    expect(timelineLines(core, 'pod/lone')).toEqual([
+      'Added Waiting',
+      'Rejected Waiting never',
+      'Removed Gone',
+      'Added Waiting',
+      'Rejected Waiting never',
+    ]);
+    expect([...timeline.snapshot().entities].map(({ key, state }) => `${key} ${state}`)).toEqual([
+      'pod/lone Waiting',
+      `${red} Gone`,
+    ]);
+  });
+
   it('of another scheduler is not recorded, but takes its part of its node', () => {
     const core = running();
     core.node({ name: 'a', cpu: 4, memory: '8Gi' });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { expectValidTimelineMessage } from '../../../test/expect/valid-answer.ts';
 import { emptyTimeline, withMessage } from '../../api/timeline/client-timeline.ts';
 import type { ClientTimeline } from '../../api/timeline/client-timeline.ts';
 import type { TimelineMessage } from '../../api/timeline/timeline-message.ts';
@@ -25,6 +26,7 @@ class Client {
   send(text: string): void {
     if (this.isStuck) return;
     for (const { kind, id, message } of readEvents(text)) {
+      expectValidTimelineMessage(message);
       this.kinds.push(kind);
       if (id !== undefined) this.lastEventId = id;
       this.timeline = withMessage(this.timeline, message);
