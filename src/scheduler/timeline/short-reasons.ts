@@ -12,6 +12,8 @@ const maxShared = 256;
 export class ShortReasons {
   /** text -> its reason */
   readonly #shared = new Map<string, string>();
+  /** The latest text and its reason. Comparing two texts takes less time than hashing a new one. */
+  #latest = { text: '', reason: '' };
 
   /** Returns the verdict's cause, without its counts. */
   ofVerdict({ cause, message }: Pick<Verdict, 'cause' | 'message'>): string {
@@ -19,11 +21,14 @@ export class ShortReasons {
   }
 
   of(text: string): string {
+    if (text === this.#latest.text) return this.#latest.reason;
     const known = this.#shared.get(text);
-    if (known !== undefined) return known;
-    const reason = safeMessage(text, maxLength);
-    if (this.#shared.size >= maxShared) this.#shared.clear();
-    this.#shared.set(text.length > longest ? reason : text, reason);
+    const reason = known ?? safeMessage(text, maxLength);
+    if (known === undefined) {
+      if (this.#shared.size >= maxShared) this.#shared.clear();
+      this.#shared.set(text.length > longest ? reason : text, reason);
+    }
+    if (text.length <= longest) this.#latest = { text, reason };
     return reason;
   }
 }

@@ -130,7 +130,8 @@ export class Timeline {
     } else if (now === undefined) {
       this.#recordEndOfPod(pod);
     } else {
-      this.#recordPod(pod);
+      // A new pod is assumed nowhere, and this saves the lookup.
+      this.#recordPod(pod, before === undefined ? stateOfPod(pod, noPlans) : undefined);
     }
   }
 
@@ -299,7 +300,7 @@ export class Timeline {
     const { uid } = entity.schedulingEntity.pod;
     const pod = cluster.pod(uid);
     // The watch may have shown its end before.
-    if (pod === undefined || !this.#begins(pod, stateOfPod(pod, cluster))) return;
+    if (pod === undefined || !this.#begins(pod, stateOfPod(pod, noPlans))) return;
     const run = entity.rejectionPosition;
     if (this.ring.grow(run, uid, this.#entry)) this.#follower?.(run);
     else entity.rejectionPosition = this.#append(uid);
@@ -372,6 +373,9 @@ export class Timeline {
     lane.started = gang.started;
   }
 }
+
+/** For pods that are assumed on no node. */
+const noPlans = { isAssumed: () => false };
 
 /** Returns what the change of a pod is; undefined: it is nothing that the timeline shows. */
 function kindOf(before: Pod | undefined, now: Pod | undefined, isMember: boolean): TransitionKind | undefined {
