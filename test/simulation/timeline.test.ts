@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { groupsIn, podsIn, tallyOf } from './checks/plain-group.ts';
 import { groupNameOfKey } from './checks/plain-objects.ts';
+import type { PlainGroup } from './checks/plain-objects.ts';
 import { drawScenario } from './draw-scenario.ts';
 import { runScenario } from './run-scenario.ts';
 import type { StoreRecord } from './world/record.ts';
@@ -13,11 +14,15 @@ const seeds = Number(process.env.TIMELINE_SEEDS ?? 100);
 /** What the seeds went through. */
 const counts = { settled: 0, partialTransitions: 0 };
 
-/** Returns name -> bound members, for the groups that never started and have from one to minMember - 1 members bound. */
-function partialIn(record: StoreRecord, started: ReadonlySet<string>): Map<string, number> {
+/** Returns name -> bound members, for those of the groups that never started and have from one to minMember - 1 members bound. */
+function partialIn(
+  record: StoreRecord,
+  started: ReadonlySet<string>,
+  groups: Iterable<PlainGroup> = groupsIn(record),
+): Map<string, number> {
   const pods = podsIn(record);
   return new Map(
-    groupsIn(record).flatMap((group) => {
+    [...groups].flatMap((group) => {
       const { bound } = tallyOf(group, pods);
       const isPartial = !started.has(group.uid) && bound.length > 0 && bound.length < group.minMember;
       return isPartial ? [[group.name, bound.length] as const] : [];
@@ -34,12 +39,15 @@ async function compare(seed: number): Promise<void> {
   const schedulers = new Set<Scheduler>();
   /** Groups that were partially bound at any time, with the number of bound members: `red 2`. */
   const everPartial = new Set<string>();
+  /** name -> the latest group of that name. The scheduler may bind members of a group of which it does not know yet that it is gone. */
+  const groups = new Map<string, PlainGroup>();
   const { violations } = await runScenario(drawScenario(seed), {
     endsAtRest: true,
     watch: {
       started: (scheduler) => schedulers.add(scheduler),
       committed(record, started) {
-        for (const [name, bound] of partialIn(record, started)) everPartial.add(`${name} ${bound}`);
+        for (const group of groupsIn(record)) groups.set(group.name, group);
+        for (const [name, bound] of partialIn(record, started, groups.values())) everPartial.add(`${name} ${bound}`);
       },
       settled(record, started) {
         const stored = [...partialIn(record, started).keys()].sort();
