@@ -1,4 +1,5 @@
 import { button, element, setText } from './element.ts';
+import { keptInPlace } from './kept-in-place.ts';
 
 /** A column of a table. The first one names the row. */
 export interface DataColumn<T> {
@@ -19,13 +20,21 @@ interface ShownRow {
   readonly cells: readonly Node[];
 }
 
-/** A table that changes only the cells whose text differs, so that focus and reading position stay. */
+/** As many rows as a slow machine adds and lays out in a frame. */
+const newRowsPerFrame = 50;
+
+/**
+ * A table that changes only the cells whose text differs, so that focus and reading position stay. Many new rows come over several frames, the first ones at
+ * once.
+ */
 export class DataTable<T> {
   readonly root: HTMLTableElement;
   readonly #options: DataTableOptions<T>;
   readonly #body: HTMLTableSectionElement;
   /** key of a row -> its elements */
   readonly #shown = new Map<string, ShownRow>();
+  #rows: readonly T[] = [];
+  #isScheduled = false;
 
   constructor(options: DataTableOptions<T>) {
     this.#options = options;
@@ -41,24 +50,54 @@ export class DataTable<T> {
   }
 
   show(rows: readonly T[]): void {
-    const { keyOf, classOf, columns } = this.#options;
+    this.#rows = rows;
     const gone = new Set(this.#shown.keys());
-    let next = this.#body.firstElementChild;
-    for (const row of rows) {
-      const key = keyOf(row);
-      gone.delete(key);
-      let shown = this.#shown.get(key);
-      if (shown === undefined) this.#shown.set(key, (shown = this.#create(key)));
-      columns.forEach(({ text }, index) => setText(shown.cells[index]!, text(row)));
-      const style = classOf(row);
-      if (shown.row.className !== style) shown.row.className = style;
-      if (shown.row === next) next = next.nextElementSibling;
-      else this.#body.insertBefore(shown.row, next);
-    }
+    for (const row of rows) gone.delete(this.#options.keyOf(row));
     for (const key of gone) {
       this.#shown.get(key)!.row.remove();
       this.#shown.delete(key);
     }
+    // The scheduled frame goes on with these rows.
+    if (!this.#isScheduled) this.#fill();
+  }
+
+  #fill(): void {
+    const { keyOf, classOf, columns } = this.#options;
+    const missing = this.#rows.filter((row) => !this.#shown.has(keyOf(row)));
+    for (const row of missing.slice(0, newRowsPerFrame)) this.#shown.set(keyOf(row), this.#create(keyOf(row)));
+    const shown: HTMLTableRowElement[] = [];
+    for (const row of this.#rows) {
+      const elements = this.#shown.get(keyOf(row));
+      if (elements === undefined) continue;
+      columns.forEach(({ text }, index) => setText(elements.cells[index]!, text(row)));
+      const style = classOf(row);
+      if (elements.row.className !== style) elements.row.className = style;
+      shown.push(elements.row);
+    }
+    this.#arrange(shown);
+    if (missing.length > newRowsPerFrame) this.#fillSoon();
+  }
+
+  /** Brings the rows into order. Each that moves is laid out again, and loses the focus for a moment. */
+  #arrange(rows: readonly HTMLTableRowElement[]): void {
+    const focused = document.activeElement;
+    const positions = new Map([...this.#body.children].map((row, position) => [row, position]));
+    const kept = keptInPlace(rows.map((row) => positions.get(row) ?? -1));
+    let next: HTMLTableRowElement | null = null;
+    for (let index = rows.length - 1; index >= 0; index--) {
+      const row = rows[index]!;
+      if (!kept.has(index)) this.#body.insertBefore(row, next);
+      next = row;
+    }
+    if (focused instanceof HTMLElement && this.#body.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  #fillSoon(): void {
+    this.#isScheduled = true;
+    requestAnimationFrame(() => {
+      this.#isScheduled = false;
+      this.#fill();
+    });
   }
 
   #create(key: string): ShownRow {

@@ -105,3 +105,13 @@ export function largeStory(groups = 1_000, transitions = 5_000): TimelineStory {
     );
   return story;
 }
+
+/** Something happens to the next groups of a large story, in turns. */
+export function changeGroups(story: TimelineStory, count: number, groups = 1_000): void {
+  const round = Math.floor(story.transitions.length / groups);
+  for (let change = 0; change < count; change++) {
+    const key = `gang/ml/group-${story.transitions.length % groups}`;
+    if (round % 2 === 0) story.tell(key, 'Rejected', 'Waiting', { waitsFor: 'capacity', reason: 'too little cpu' });
+    else story.tell(key, 'Started', 'Running', { bound: 1 });
+  }
+}

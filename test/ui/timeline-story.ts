@@ -18,6 +18,8 @@ interface Happened extends Partial<Omit<Transition, 'counts'>> {
 /** Builds the timeline that a scheduler would send, step by step. */
 export class TimelineStory {
   readonly epoch: string = 'e1';
+  /** How many transitions the scheduler holds, and the page with it. */
+  readonly capacity = 20_000;
   /** The scheduler's time. */
   now: number;
   readonly heldSince: number;
@@ -99,7 +101,14 @@ export class TimelineStory {
     this.#take();
     const { epoch, now, heldSince } = this;
     const [entities, nodes, transitions] = [[...this.#entities.values()], [...this.#nodes.values()], this.#transitions];
-    const whole = { isLeading: true, heldSince, capacity: 20_000, entities, nodes, transitions: [...transitions] };
+    const whole = {
+      isLeading: true,
+      heldSince,
+      capacity: this.capacity,
+      entities,
+      nodes,
+      transitions: transitions.slice(-this.capacity),
+    };
     return { kind: 'snapshot', epoch, now, sequence: this.#sequence, ...whole };
   }
 
@@ -110,9 +119,11 @@ export class TimelineStory {
     const { epoch, now } = this;
     return {
       ...{ kind: 'delta', epoch, now, from, sequence: this.#sequence, removedNodes: [] },
-      entities: changed.map((key) => this.#entities.get(key)!),
+      entities: [...changed].map((key) => this.#entities.get(key)!),
       nodes: changedNodes.map((name) => this.#nodes.get(name)!),
-      transitions: this.#transitions.filter(({ entity, sequence }) => changed.includes(entity) && sequence > from - 50),
+      transitions: this.#transitions
+        .slice(-2_000)
+        .filter(({ entity, sequence }) => changed.has(entity) && sequence > from - 50),
     };
   }
 
@@ -120,8 +131,8 @@ export class TimelineStory {
     return { kind: 'gap', epoch: this.epoch, now: this.now, reason };
   }
 
-  #take(): { readonly changed: readonly string[]; readonly changedNodes: readonly string[] } {
-    const taken = { changed: [...this.#changed], changedNodes: [...this.#changedNodes] };
+  #take(): { readonly changed: ReadonlySet<string>; readonly changedNodes: readonly string[] } {
+    const taken = { changed: new Set(this.#changed), changedNodes: [...this.#changedNodes] };
     this.#changed.clear();
     this.#changedNodes.clear();
     this.#sent = this.#sequence;
