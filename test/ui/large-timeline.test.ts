@@ -2,9 +2,12 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath, launchBrowser } from './browser.ts';
 import { FakeScheduler } from './fake-scheduler.ts';
+import { heapBytes } from './heap.ts';
 import { openPage } from './open-page.ts';
-import { largeStory } from './stories.ts';
-import type { TimelineStory } from './timeline-story.ts';
+import { exampleNode, largeStory } from './stories.ts';
+import { TimelineStory } from './timeline-story.ts';
+
+const noon = new Date(2026, 0, 1, 12).getTime();
 
 /** Counts what the page draws, from the next frame on. */
 const countDrawings = `
@@ -73,4 +76,38 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
     }
     expect(await drawnWhileScrolling(story, 101)).toBeLessThan(10_000);
   });
+
+  // bench/timeline-page.ts --heap watches it for minutes.
+  it.each(['gangs', 'nodes', 'table'])(
+    'UI4 takes no more memory after a night of groups that come and go: %s',
+    async (view) => {
+      const scheduler = new FakeScheduler();
+      const story = new TimelineStory(noon, { capacity: 500 });
+      scheduler.greeting = () => [story.snapshot()];
+      const { page, close } = await openPage(browser, { scheduler });
+      await expect.poll(() => page.locator('#connection').innerText()).toBe('Live');
+      await page.locator(`#show-${view}`).click();
+      let groups = 0;
+      const pass = async (hours: number): Promise<number> => {
+        for (const end = story.now + hours * 3_600_000; story.now < end;) {
+          const key = story.group(`group-${groups++}`, 2);
+          scheduler.send(story.tell(key, 'Bound', 'Partial', { bound: 1 }).delta());
+          story.node(exampleNode(`node-${groups % 20}`, [[key, 0.5, 0]]));
+          scheduler.send(story.pass(20).tell(key, 'Started', 'Running', { bound: 2 }).delta());
+          scheduler.send(story.tell(key, 'Removed', 'Gone', { bound: 0 }).delta());
+        }
+        const last = story.group(`last-${groups++}`, 2);
+        await page.locator('#filter').fill('last');
+        scheduler.send(story.tell(last, 'Ready', 'Waiting').delta());
+        await expect.poll(() => page.locator('#summary').innerText()).toContain('1 waiting');
+        scheduler.send(story.tell(last, 'Removed', 'Gone').delta());
+        await expect.poll(() => page.locator('#summary').innerText()).toContain('0 groups');
+        await page.locator('#filter').fill('');
+        return heapBytes(page);
+      };
+      const after = await pass(2);
+      expect((await pass(8)) - after).toBeLessThan(300_000);
+      await close();
+    },
+  );
 });

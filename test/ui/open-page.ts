@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { bundlePage } from '../../src/cli/ui/bundle-page.ts';
+import type { DebugEndpoints } from '../../src/cli/ui/debug-endpoints.ts';
 import type { PageFile } from '../../src/cli/ui/bundle-page.ts';
 import { startPage } from '../../src/cli/ui/start-page.ts';
 import type { RunningPage } from '../../src/cli/ui/start-page.ts';
@@ -22,6 +23,8 @@ export interface OpenPage {
 
 export interface OpenPageOptions extends BrowserContextOptions {
   readonly scheduler?: FakeScheduler;
+  /** Those of a real scheduler, instead of the fake one. */
+  readonly endpoints?: DebugEndpoints;
   /** Runs in the page before its own code. */
   readonly script?: string;
 }
@@ -29,11 +32,11 @@ export interface OpenPageOptions extends BrowserContextOptions {
 /** Opens the page by its link, as a user does. Resolves when its stream is open. */
 export async function openPage(
   browser: Browser,
-  { scheduler = new FakeScheduler(), script, ...options }: OpenPageOptions = {},
+  { scheduler = new FakeScheduler(), endpoints = scheduler, script, ...options }: OpenPageOptions = {},
 ): Promise<OpenPage> {
   bundled ??= bundlePage(fileURLToPath(new URL('../../src/ui', import.meta.url)));
   const files = bundled;
-  const server = await startPage({ files: () => files, port: 0, endpoints: scheduler });
+  const server = await startPage({ files: () => files, port: 0, endpoints });
   const context = await browser.newContext({ viewport: { width: 1200, height: 700 }, ...options });
   const page = await context.newPage();
   const problems: string[] = [];

@@ -1,6 +1,10 @@
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { NoLeaderError } from '../../src/cli/explain/leader/find-leader.ts';
+import type { DebugEndpoints } from '../../src/cli/ui/debug-endpoints.ts';
+import { LeaderEndpoints } from '../../src/cli/ui/leader-endpoints.ts';
 import { browserPath, launchBrowser } from './browser.ts';
 import { FakeScheduler, lacksCapacity } from './fake-scheduler.ts';
 import { openPage } from './open-page.ts';
@@ -46,6 +50,8 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
   const text = (id: string): Promise<string> => open.page.locator(`#${id}`).innerText();
   const expectText = (id: string, pattern: RegExp | string): Promise<void> =>
     expect.poll(() => text(id)).toMatch(pattern);
+
+  const openTable = (): Promise<void> => open.page.locator('#show-table').click();
 
   /** Returns the cells of the table: name -> the others. */
   async function table(): Promise<Record<string, string[]>> {
@@ -188,12 +194,62 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     await opened();
     await open.page.getByRole('button', { name: 'Table' }).click();
     await expect.poll(table).toHaveProperty('ml/old');
-    const next = new TimelineStory(noon + 60_000, 'e2');
+    const next = new TimelineStory(noon + 60_000, { epoch: 'e2' });
     next.group('young', 2);
     scheduler.send(next.gap('NewLeader'));
     scheduler.send(next.snapshot());
     await expect.poll(table).toEqual({ 'ml/young': expect.anything() });
     expect(await text('summary')).toContain('another scheduler leads now');
+  });
+
+  it('UI8− follows the next leader when the one that it follows ends', async () => {
+    story.group('old', 2);
+    const next = new FakeScheduler();
+    const story2 = new TimelineStory(noon + 60_000, { epoch: 'e2' });
+    story2.group('young', 2);
+    next.greeting = () => [story2.gap('NewLeader'), story2.snapshot()];
+    let hasEnded = false;
+    const first: DebugEndpoints = {
+      get: (request) => (hasEnded ? Promise.reject(new NoLeaderError('it has ended')) : scheduler.get(request)),
+    };
+    let leader: DebugEndpoints | undefined = first;
+    const open = async (): Promise<DebugEndpoints> => {
+      if (leader === undefined) throw new NoLeaderError('no scheduler holds the Lease');
+      return leader;
+    };
+    await opened({ endpoints: new LeaderEndpoints({ open, clock: systemClock }) });
+    expectedProblem = /the server responded with a status of 502/;
+    [hasEnded, leader] = [true, undefined];
+    scheduler.disconnect();
+    await expectText('connection', 'Disconnected: no scheduler holds the Lease');
+    expect(await text('summary')).toContain('1 not ready');
+    leader = next;
+    await expectText('connection', 'Live');
+    await expectText('summary', 'another scheduler leads now');
+    await openTable();
+    await expect.poll(table).toEqual({ 'ml/young': expect.anything() });
+    expect(next.requests[0]!.headers['last-event-id']).toBe('e1.1');
+  });
+
+  it('UI7− says that too many clients follow the timeline, and gets in when one has left', async () => {
+    expectedProblem = /the server responded with a status of 503/;
+    scheduler.refusal = { status: 503, text: '8 clients follow the timeline already\n' };
+    open = await openPage(browser, { scheduler });
+    await expectText('connection', 'Disconnected: 8 clients follow the timeline already');
+    scheduler.refusal = undefined;
+    await expectText('connection', 'Live');
+  });
+
+  it('UI6− starts over when the scheduler has dropped what this page was too slow to read', async () => {
+    const red = story.group('red', 2);
+    await opened();
+    story.tell(red, 'Ready', 'Waiting');
+    story.delta(); // is never sent
+    scheduler.send(story.gap('SlowClient'));
+    scheduler.send(story.snapshot());
+    await expectText('summary', '1 waiting');
+    expect(await text('summary')).toContain('Earlier transitions are not here: this page was too slow.');
+    expect(scheduler.requests).toHaveLength(1);
   });
 
   it.each(['light', 'dark'] as const)('UI9 has nothing serious for axe to find: %s', async (colorScheme) => {
@@ -214,6 +270,11 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     await open.page.getByRole('button', { name: 'Table' }).click();
     expect(await serious()).toEqual([]);
     await open.page.getByRole('button', { name: 'Nodes' }).click();
+    expect(await serious()).toEqual([]);
+    await openTable(); // once more: the view of the nodes is back
+    await open.page.locator('#lanes').press('Home');
+    await open.page.locator('#lanes').press('Enter');
+    await expectText('panel', 'Who uses cpu');
     expect(await serious()).toEqual([]);
     await open.page.getByRole('button', { name: 'Keys' }).click();
     expect(await serious()).toEqual([]);
@@ -258,14 +319,14 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     await keyboard.press('/');
     expect(await focused()).toBe('filter');
     await keyboard.type('waiting');
-    await open.page.locator('#show-table').click();
+    await openTable();
     await expect.poll(async () => Object.keys(await table())).toEqual(['low/batch', 'ml/red']);
   });
 
   it('UI9 has the same data in the table', async () => {
     story = exampleStory();
     await opened();
-    await open.page.locator('#show-table').click();
+    await openTable();
     const rows = await table();
     expect(Object.keys(rows)).toHaveLength(10);
     expect(rows['ml/blue']).toEqual(['partially bound', '2/4', '12:05:32', 'pod bound on node-2', '']);
@@ -296,7 +357,7 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     await open.page.locator('#lanes').press('Enter');
     await expectText('panel', 'What blocks it');
     expect(await overflow()).toBe(0);
-    await open.page.locator('#show-table').click();
+    await openTable();
     expect(await overflow()).toBe(0);
   });
 
@@ -334,7 +395,7 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     );
     await open.page.locator('#lanes').hover({ position: { x: 500, y: 35 } });
     await expectText('tooltip', evil);
-    await open.page.locator('#show-table').click();
+    await openTable();
     expect(await text('tables')).toContain(evil);
     await open.page.locator('#show-nodes').click();
     expect(await text('tables')).toContain(evil);
@@ -365,28 +426,39 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     const red = story.group('red', 2);
     story.tell(red, 'Suspended' as 'Changed', 'Hibernating' as 'Unknown').pass(30);
     await opened();
-    await open.page.locator('#show-table').click();
+    await openTable();
     expect((await table())['ml/red']!.slice(0, 4)).toEqual(['unknown', '0/2', '12:00:00', 'unknown change']);
-    await open.page.locator('#show-table').click();
+    await openTable();
     await open.page.getByRole('button', { name: '1m' }).click();
     const colors = await colorsBeforeNow(0);
     expect(colors).toContain('#cc79a7');
     expect(colors).not.toContain('#d55e00');
   });
 
-  it('tells a browser without a session to open the link', async () => {
-    open = await openPage(browser, { scheduler });
-    await expectText('connection', /^Live/);
+  it('shows the same in two tabs of a browser, which have a stream each', async () => {
+    const red = story.group('red', 2);
+    await opened();
     expect(open.page.url()).not.toContain('#');
-    // A second tab of the same browser has the cookie.
     const second = await open.page.context().newPage();
+    // The cookie is that of the browser.
     await second.goto(new URL(open.server.link).origin);
     await expect.poll(() => second.locator('#connection').innerText()).toBe('Live');
+    expect(scheduler.clients).toBe(2);
+    story.tell(red, 'Started', 'Running', { bound: 2 });
+    scheduler.send(story.delta());
+    await expectText('summary', '1 running');
+    await expect.poll(() => second.locator('#summary').innerText()).toContain('1 running');
+    await second.close();
+    await expect.poll(() => scheduler.clients).toBe(1);
+  });
+
+  it('UI12− tells a browser without a session to open the link', async () => {
+    await opened();
     const other = await browser.newContext();
     const stranger = await other.newPage();
     await stranger.goto(open.server.link);
     await expect.poll(() => stranger.locator('#connection').innerText()).toContain('this link was used before');
     await other.close();
-    expect(scheduler.clients).toBe(2);
+    expect(scheduler.clients).toBe(1);
   });
 });

@@ -15,11 +15,16 @@ interface Happened extends Partial<Omit<Transition, 'counts'>> {
   readonly planned?: number;
 }
 
+export interface TimelineStoryOptions {
+  readonly epoch?: string;
+  readonly capacity?: number;
+}
+
 /** Builds the timeline that a scheduler would send, step by step. */
 export class TimelineStory {
-  readonly epoch: string = 'e1';
+  readonly epoch: string;
   /** How many transitions the scheduler holds, and the page with it. */
-  readonly capacity = 20_000;
+  readonly capacity: number;
   /** The scheduler's time. */
   now: number;
   readonly heldSince: number;
@@ -34,10 +39,11 @@ export class TimelineStory {
   readonly #changed = new Set<string>();
   readonly #changedNodes = new Set<string>();
 
-  constructor(startMs: number, epoch = 'e1') {
+  constructor(startMs: number, { epoch = 'e1', capacity = 20_000 }: TimelineStoryOptions = {}) {
     this.now = startMs;
     this.heldSince = startMs;
     this.epoch = epoch;
+    this.capacity = capacity;
   }
 
   get transitions(): readonly Transition[] {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -156,7 +156,36 @@ describe('The server of the page', () => {
     await ended;
   });
 
-  it('passes on why the scheduler refuses, and says why it cannot be reached', async () => {
+  it('UI6− reads no more of a stream than a browser that takes a byte at a time', async () => {
+    const cookie = await signIn();
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    let read = 0;
+    const body = new Readable({
+      read() {
+        read += piece.length;
+        // As from a network: not at once.
+        setImmediate(() => this.push(piece));
+      },
+    });
+    answer = async () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${origin}/debug/events`, { headers: { cookie } }, resolve).on('error', reject).end();
+    });
+    let before = -1;
+    while (read !== before) {
+      before = read;
+      for (let turn = 0; turn < 500; turn++) {
+        response.read(1);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    // The buffers of both sockets.
+    expect(read).toBeLessThan(16 * 2 ** 20);
+    response.destroy();
+    await expect.poll(() => body.destroyed).toBe(true);
+  });
+
+  it('UI7− passes on why the scheduler refuses, and says why it cannot be reached', async () => {
     const cookie = await signIn();
     answer = async () => ({ status: 503, headers: { 'retry-after': '5' }, body: Readable.from(['8 clients\n']) });
     const full = await send('/debug/events', { headers: { cookie } });
