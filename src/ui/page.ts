@@ -192,6 +192,7 @@ export class Page {
     byId('spans', HTMLElement).hidden = this.#isTable || this.#view === 'nodes';
     const legend = byId('legend', HTMLElement);
     legend.hidden = this.#isTable;
+    byId('why', HTMLElement).hidden = this.#isTable;
     showLegend(legend, this.#view, this.#theme());
   }
 

@@ -62,12 +62,11 @@ export function paintGangs(context: CanvasRenderingContext2D, painting: GangsPai
     paintReservations(context, lane, painting);
     paintSigns(context, lane, painting);
     context.restore();
-    const isPartial = lane.entity.state === 'Partial';
     paintName(context, layout, row, theme, {
       name: lane.name,
       detail: countsText(lane.entity),
       isSelected,
-      isStrong: isPartial,
+      isAlarming: lane.entity.state === 'Partial',
     });
   }
   paintTimes(context, painting);

@@ -72,12 +72,19 @@ export function paintNodes(context: CanvasRenderingContext2D, painting: NodesPai
     context.restore();
     paintName(context, layout, row, theme, {
       name: node.name,
-      detail: node.state === 'Ready' ? `${Math.round(freeShare(node) * 100)} % free` : node.state,
+      detail: detailOf(node, nameWidth),
       isSelected,
-      isStrong: false,
+      isAlarming: false,
     });
   }
   paintShares(context, layout, theme);
+}
+
+/** A narrow column leaves space for the name; a gray bar shows that the node is not ready. */
+function detailOf(node: TimelineNode, width: number): string {
+  const isNarrow = width < 160;
+  if (node.state !== 'Ready') return isNarrow ? '' : node.state;
+  return `${Math.round(freeShare(node) * 100)} %${isNarrow ? '' : ' free'}`;
 }
 
 function paintParts(
@@ -129,7 +136,8 @@ function paintShares(context: CanvasRenderingContext2D, { width, nameWidth }: Ro
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   context.fillStyle = theme.muted;
-  for (const share of gridShares) {
+  const isNarrow = width - nameWidth < 320;
+  for (const share of gridShares.filter((each) => !isNarrow || (each * 2) % 1 === 0)) {
     const x = nameWidth + share * (width - nameWidth - margin);
     context.textAlign = share === 1 ? 'right' : 'start';
     context.fillText(`${share * 100} %`, share === 1 ? x - 2 : x + 3, axisHeight / 2 - 2);

@@ -149,7 +149,9 @@ export class Panel {
     const heading = element('h2', { id: 'panel-title', tabindex: '-1' }, title);
     root.replaceChildren(heading, ...children);
     root.hidden = false;
-    heading.focus();
+    heading.focus({ preventScroll: true });
+    // In a narrow window, it is below the lanes.
+    root.scrollIntoView({ block: 'nearest' });
   }
 
   async #ask(entity: TimelineEntity): Promise<void> {

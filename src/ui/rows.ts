@@ -51,7 +51,8 @@ export interface RowName {
   /** At the right end of the column. */
   readonly detail: string;
   readonly isSelected: boolean;
-  readonly isStrong: boolean;
+  /** A row that needs attention. */
+  readonly isAlarming: boolean;
 }
 
 /** Draws the name of a row. A long one loses its beginning: names of one namespace differ at their end. */
@@ -60,18 +61,24 @@ export function paintName(
   layout: RowsLayout,
   row: number,
   theme: Theme,
-  { name, detail, isSelected, isStrong }: RowName,
+  { name, detail, isSelected, isAlarming }: RowName,
 ): void {
   const { nameWidth } = layout;
   const top = rowTop(layout, row);
   const middle = top + rowHeight / 2;
+  if (isAlarming) {
+    context.globalAlpha = 0.25;
+    context.fillStyle = theme.states.Partial;
+    context.fillRect(0, top, nameWidth, rowHeight);
+    context.globalAlpha = 1;
+  }
   context.textBaseline = 'middle';
   context.font = '12px system-ui, sans-serif';
-  context.fillStyle = theme.muted;
+  context.fillStyle = isAlarming ? theme.text : theme.muted;
   const detailWidth = detail === '' ? 0 : context.measureText(detail).width + 8;
   context.fillText(detail, nameWidth - detailWidth, middle);
   context.fillStyle = theme.text;
-  context.font = `${isStrong ? 'bold ' : ''}12px system-ui, sans-serif`;
+  context.font = `${isAlarming ? 'bold ' : ''}12px system-ui, sans-serif`;
   context.fillText(shortened(context, name, nameWidth - detailWidth - 14), 6, middle);
   if (isSelected) context.fillRect(0, top, 3, rowHeight);
 }

@@ -61,8 +61,8 @@ export const dark: Theme = {
   states: { ...light.states, Starting: '#4ba3dd', Running: '#1fbf8f', Finished: '#1fbf8f' },
 };
 
-/** Returns the color of text on a color of the palette. */
+/** Returns the color of text on a color of the palette: the one with more contrast. */
 export function inkOn(color: string): string {
   const [red, green, blue] = [1, 3, 5].map((start) => parseInt(color.slice(start, start + 2), 16));
-  return 0.299 * red! + 0.587 * green! + 0.114 * blue! > 110 ? '#000000' : '#ffffff';
+  return 0.299 * red! + 0.587 * green! + 0.114 * blue! > 100 ? '#000000' : '#ffffff';
 }

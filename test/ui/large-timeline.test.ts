@@ -84,7 +84,8 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
       const scheduler = new FakeScheduler();
       const story = new TimelineStory(noon, { capacity: 500 });
       scheduler.greeting = () => [story.snapshot()];
-      const { page, close } = await openPage(browser, { scheduler });
+      const opened = await openPage(browser, { scheduler });
+      const { page } = opened;
       await expect.poll(() => page.locator('#connection').innerText()).toBe('Live');
       await page.locator(`#show-${view}`).click();
       let groups = 0;
@@ -107,7 +108,7 @@ describe.skipIf(browserPath === undefined)('A timeline of 1,000 groups and 5,000
       };
       const after = await pass(2);
       expect((await pass(8)) - after).toBeLessThan(300_000);
-      await close();
+      await opened.close();
     },
   );
 });
