@@ -45,6 +45,10 @@ const steps: Readonly<Record<string, Step>> = {
   schemas: { command: ['node', 'scripts/generate-schemas.ts', '--check'], changed: /^(src\/api|schemas|scripts)\// },
   chart: { command: ['node', 'scripts/generate-chart.ts', '--check'], changed: generated },
   metrics: { command: ['node', 'scripts/generate-metrics-page.ts', '--check'], changed: generated },
+  picture: {
+    command: ['node', 'scripts/generate-timeline-picture.ts', '--check'],
+    changed: /^(src\/(ui|api)|scripts|docs|test\/ui)\//,
+  },
   reference: { command: ['node', 'scripts/generate-reference.ts', '--check'], changed: generated },
 };
 

@@ -61,6 +61,43 @@ export function exampleStory(): TimelineStory {
   return story;
 }
 
+/** Ten minutes in which gangs start whole, wait, are preempted and are repaired. The README shows it. */
+export function gangStory(): TimelineStory {
+  const story = new TimelineStory(noon);
+  const start = (key: string, members: number, waitSeconds: number): void => {
+    story.tell(key, 'Ready', 'Waiting').pass(waitSeconds).tell(key, 'Planned', 'Starting', { planned: members });
+    story.pass(5).tell(key, 'Started', 'Running', { bound: members });
+  };
+  const train = story.group('train-large', 16);
+  const batch = story.group('nightly', 6, 'batch');
+  story.pass(25);
+  start(batch, 6, 6);
+  const prepare = story.group('prepare', 4);
+  story.pass(20);
+  start(prepare, 4, 5);
+  story.tell(train, 'Ready', 'Waiting').pass(8);
+  story.tell(train, 'Rejected', 'Waiting', { waitsFor: 'capacity', reason: cpuReason });
+  const tune = story.group('tune', 4);
+  story.pass(30);
+  start(tune, 4, 4);
+  story.pass(60).again(train, 9);
+  story.group('sweep', 8, 'research');
+  story.pass(25).tell(prepare, 'Succeeded', 'Finished', { bound: 0 });
+  story.tell(train, 'Reserved', 'Waiting', { waitsFor: 'capacity', reason: 'preemption' });
+  story.tell(batch, 'Preempted', 'Degraded', { bound: 0, by: train }).pass(22);
+  story.tell(batch, 'Changed', 'Waiting', { waitsFor: 'capacity' });
+  story.tell(train, 'ReservationEnded', 'Waiting').tell(train, 'Planned', 'Starting', { planned: 16 });
+  story.pass(12).tell(train, 'Started', 'Running', { bound: 16 });
+  story.pass(10).tell(batch, 'Rejected', 'Waiting', { waitsFor: 'capacity', reason: cpuReason });
+  story.pass(75).tell(tune, 'Lost', 'Degraded', { bound: 3, reason: 'the node is gone' });
+  story.pass(40).tell(tune, 'Repaired', 'Running', { bound: 4 });
+  const evaluate = story.group('evaluate', 2);
+  story.pass(15);
+  start(evaluate, 2, 6);
+  story.again(batch, 14).pass(70);
+  return story;
+}
+
 export function exampleNode(
   name: string,
   shares: readonly (readonly [entity: string | undefined, used: number, reserved: number])[],
