@@ -66,7 +66,7 @@ function picture(
   }
   const [all, box] = [height + legendHeight, `width="${width}" height="${height + legendHeight}"`];
   return `<svg xmlns="http://www.w3.org/2000/svg" ${box} viewBox="0 0 ${width} ${all}" font-family="system-ui, sans-serif">
-<!-- Made by scripts/generate-timeline-picture.ts. Do not edit. -->
+<!-- Made by scripts/generate-timeline-picture.ts -->
 ${context.elements}
 </svg>
 `;
