@@ -9,7 +9,7 @@ import { browserPath, launchBrowser } from './browser.ts';
 import { FakeScheduler, lacksCapacity } from './fake-scheduler.ts';
 import { openPage } from './open-page.ts';
 import type { OpenPage, OpenPageOptions } from './open-page.ts';
-import { cpuReason, exampleNode, exampleStory } from './stories.ts';
+import { cpuReason, exampleNode, exampleStory, largeStory } from './stories.ts';
 import { TimelineStory } from './timeline-story.ts';
 
 const noon = new Date(2026, 0, 1, 12).getTime();
@@ -340,6 +340,33 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
       'ml/red',
     ]);
     expect((await table())['node-4']![0]).toBe('Cordoned');
+  });
+
+  it('UI9 keeps the focus in the table on its row, wherever that moves', async () => {
+    const keys = ['alpha', 'beta', 'gamma'].map((name) => story.group(name, 2));
+    await opened();
+    await openTable();
+    await expect.poll(async () => Object.keys(await table())).toEqual(['ml/alpha', 'ml/beta', 'ml/gamma']);
+    await open.page.getByRole('button', { name: 'ml/alpha' }).focus();
+    story.tell(keys[0]!, 'Started', 'Running', { bound: 2 });
+    scheduler.send(story.delta());
+    await expect.poll(async () => Object.keys(await table())).toEqual(['ml/beta', 'ml/gamma', 'ml/alpha']);
+    story.tell(keys[2]!, 'Bound', 'Partial', { bound: 1 });
+    scheduler.send(story.delta());
+    await expect.poll(async () => Object.keys(await table())).toEqual(['ml/gamma', 'ml/beta', 'ml/alpha']);
+    expect(await open.page.evaluate('document.activeElement.textContent')).toBe('ml/alpha');
+  });
+
+  it('UI9 has all rows of a large table, in order, soon after it is opened', async () => {
+    story = largeStory(300, 600);
+    await opened();
+    await openTable();
+    await expect.poll(() => open.page.locator('#tables tbody tr').count()).toBe(300);
+    const names = await open.page.locator('#tables tbody th').allInnerTexts();
+    expect(names[0]).toBe('ml/group-3');
+    expect(new Set(names).size).toBe(300);
+    await open.page.locator('#filter').fill('group-29');
+    await expect.poll(() => open.page.locator('#tables tbody tr').count()).toBe(11);
   });
 
   it.each([
