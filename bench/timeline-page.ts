@@ -102,7 +102,13 @@ function runOf(events: readonly TraceEvent[]): Run {
   /** phase -> its longest task */
   const longest = new Map<Phase, Task>(phases.map((phase) => [phase, { wall: 0, processor: 0 }]));
   for (const event of events) {
-    if (event.ph !== 'X' || event.name !== 'ThreadControllerImpl::RunTask' || !isOfPage(event) || event.ts < navigation.ts) continue;
+    if (
+      event.ph !== 'X' ||
+      event.name !== 'ThreadControllerImpl::RunTask' ||
+      !isOfPage(event) ||
+      event.ts < navigation.ts
+    )
+      continue;
     const phase = phases[starts.findLastIndex((start) => event.ts >= start)]!;
     const [wall, processor] = [event.dur! / 1000, (event.tdur ?? 0) / 1000];
     const before = longest.get(phase)!;
