@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { TimelineEntity } from '../api/timeline/timeline-entity.ts';
 import type { Transition } from '../api/timeline/transition.ts';
 import { Announcer } from './announcer.ts';
-import { group, transition } from './testing/builders.ts';
-import type { Connection } from './timeline-client.ts';
+import { group, transition } from '../api/timeline/testing/builders.ts';
+import type { Connection } from '../api/timeline/timeline-client.ts';
 
 const counts = { members: 4, planned: 2, bound: 2, minMember: 4, started: false };
 const live: Connection = { kind: 'live' };

@@ -1,6 +1,6 @@
 import type { ClientTimeline } from '../api/timeline/client-timeline.ts';
 import { countsText, nameByKey } from './describe.ts';
-import type { Connection } from './timeline-client.ts';
+import type { Connection } from '../api/timeline/timeline-client.ts';
 
 /** A group that is being bound member by member is partially bound for moments. That is no news. */
 const settledMs = 2_000;

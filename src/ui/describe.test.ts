@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { amount, durationText, kubectlCommand, stateText, transitionText, whyText } from './describe.ts';
-import { group, lane, transition } from './testing/builders.ts';
+import { group, transition } from '../api/timeline/testing/builders.ts';
+import { lane } from './testing/builders.ts';
 
 const counts = { members: 8, planned: 0, bound: 5, minMember: 8, started: false };
 

@@ -1,8 +1,9 @@
 import type { Subject } from '../api/explain/basis.ts';
+import { segmentsOf } from '../api/timeline/segments.ts';
 import type { TimelineEntity } from '../api/timeline/timeline-entity.ts';
 import type { TimelineNode } from '../api/timeline/timeline-node.ts';
 import type { Transition } from '../api/timeline/transition.ts';
-import { nameOf, segmentsOf } from './lane.ts';
+import { nameOf } from './lane.ts';
 import type { Lane } from './lane.ts';
 import { stateStyles } from './state-style.ts';
 import { clockTime } from './time-scale.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { lanesOf, matches, segmentsOf } from './lane.ts';
-import { group, lane, transition } from './testing/builders.ts';
+import { lanesOf, matches } from './lane.ts';
+import { group, transition } from '../api/timeline/testing/builders.ts';
+import { lane } from './testing/builders.ts';
 
 describe('The lanes', () => {
   it('have partially bound groups first, then those that wait, and those that are gone last', () => {
@@ -31,50 +32,5 @@ describe('The lanes', () => {
   it.each(['red', 'ML/R', ' wait ', ''])('are found by a part of the name or the state: "%s"', (text) => {
     expect(matches(lane(group('red')), text)).toBe(true);
     expect(matches(lane(group('blue', { state: 'Running' })), 'red')).toBe(false);
-  });
-});
-
-describe('The segments of a lane', () => {
-  it('last from one state to the next, and the last one until now', () => {
-    const red = lane(
-      group('red', { state: 'Running' }),
-      transition(10, 'NotReady'),
-      transition(20, 'Waiting'),
-      transition(25, 'Waiting'),
-      transition(30, 'Running'),
-    );
-    expect(segmentsOf(red, 0, 50)).toEqual([
-      { start: 10, end: 20, state: 'NotReady' },
-      { start: 20, end: 30, state: 'Waiting' },
-      { start: 30, end: 50, state: 'Running' },
-    ]);
-  });
-
-  it('end when the group is gone, and begin again when it is created again', () => {
-    const red = lane(
-      group('red', { state: 'Waiting' }),
-      transition(10, 'Running'),
-      transition(20, 'Gone'),
-      transition(30, 'Waiting'),
-    );
-    expect(segmentsOf(red, 0, 40)).toEqual([
-      { start: 10, end: 20, state: 'Running' },
-      { start: 30, end: 40, state: 'Waiting' },
-    ]);
-    expect(segmentsOf(lane(group('red', { state: 'Gone' }), transition(10, 'Gone')), 0, 40)).toEqual([]);
-  });
-
-  it('show a state that has not changed since the record begins, but not from before the group was created', () => {
-    expect(segmentsOf(lane(group('red', { state: 'Running' })), 5, 9)).toEqual([
-      { start: 5, end: 9, state: 'Running' },
-    ]);
-    const young = lane(group('red', { state: 'Running', createdAt: 7 }));
-    expect(segmentsOf(young, 5, 9)).toEqual([{ start: 7, end: 9, state: 'Running' }]);
-    expect(segmentsOf(lane(group('red', { state: 'Gone' })), 5, 9)).toEqual([]);
-  });
-
-  it('leave out states without a duration', () => {
-    const red = lane(group('red', { state: 'Running' }), transition(10, 'Partial'), transition(10, 'Running'));
-    expect(segmentsOf(red, 0, 20)).toEqual([{ start: 10, end: 20, state: 'Running' }]);
   });
 });

@@ -1,6 +1,5 @@
 import type { ClientTimeline } from '../api/timeline/client-timeline.ts';
 import type { TimelineEntity } from '../api/timeline/timeline-entity.ts';
-import type { TimelineState } from '../api/timeline/timeline-state.ts';
 import type { Transition } from '../api/timeline/transition.ts';
 import { stateStyles } from './state-style.ts';
 
@@ -11,13 +10,6 @@ export interface Lane {
   readonly name: string;
   /** In order. */
   readonly transitions: readonly Transition[];
-}
-
-/** A time in one state. */
-export interface Segment {
-  readonly start: number;
-  readonly end: number;
-  readonly state: TimelineState;
 }
 
 export function nameOf({ subject }: Pick<TimelineEntity, 'subject'>): string {
@@ -49,30 +41,6 @@ export function lanesOf({ entities, transitions }: Pick<ClientTimeline, 'entitie
 /** Without the rules of a language, which are slow for thousands of names. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/**
- * Returns the times in each state until `now`, neighbors of the same state as one. A lane without transitions has been in its state since `heldSince`: any change would
- * be recorded. Nothing is known of the time before the first transition, and `Gone` is no time.
- */
-export function segmentsOf({ entity, transitions }: Lane, heldSince: number, now: number): readonly Segment[] {
-  const [first] = transitions;
-  if (first === undefined) {
-    const start = Math.max(heldSince, entity.createdAt);
-    return entity.state === 'Gone' ? [] : [{ start, end: Math.max(start, now), state: entity.state }];
-  }
-  const segments: Segment[] = [];
-  let { time: start, state } = first;
-  const close = (end: number): void => {
-    if (state !== 'Gone' && end > start) segments.push({ start, end, state });
-  };
-  for (const transition of transitions) {
-    if (transition.state === state) continue;
-    close(transition.time);
-    ({ time: start, state } = transition);
-  }
-  close(Math.max(now, start));
-  return segments;
 }
 
 /** Returns whether a lane is what a user looks for: its name, namespace or state contains the text. */

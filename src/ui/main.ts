@@ -1,16 +1,16 @@
+import { nothingReceived, TimelineClient } from '../api/timeline/timeline-client.ts';
+import { systemClock } from '../base/system-clock.ts';
 import { byId } from './element.ts';
+import { openEvents } from './open-events.ts';
 import { Page } from './page.ts';
 import { signIn } from './sign-in.ts';
-import { TimelineClient } from './timeline-client.ts';
-import { emptyTimeline } from '../api/timeline/client-timeline.ts';
 
-const page = new Page({ timeline: emptyTimeline, connection: { kind: 'connecting' }, receivedAt: 0 });
+const page = new Page(nothingReceived);
 const refusal = await signIn(location, history);
 if (refusal === undefined) {
   const client = new TimelineClient({
-    url: 'debug/events',
-    fetch: (...request) => fetch(...request),
-    now: () => performance.now(),
+    open: (lastEventId, signal) => openEvents('debug/events', lastEventId, signal),
+    clock: systemClock,
     random: Math.random,
     onChange: (received) => page.show(received),
   });

@@ -3,7 +3,7 @@ import { Announcer } from './announcer.ts';
 import { byId, setText } from './element.ts';
 import { summaryOf } from './summary.ts';
 import { clockTime } from './time-scale.ts';
-import type { Received } from './timeline-client.ts';
+import type { Received } from '../api/timeline/timeline-client.ts';
 
 /** The line above the lanes, and what a screen reader says by itself. They show what was received last, also while the lanes are paused. */
 export class PageHeader {

@@ -20,8 +20,8 @@ import { dark, light } from './theme.ts';
 import type { Theme } from './theme.ts';
 import { clockTime, timeAt, zoomed } from './time-scale.ts';
 import type { TimeScale } from './time-scale.ts';
-import { schedulerTime } from './timeline-client.ts';
-import type { Received } from './timeline-client.ts';
+import { schedulerTime } from '../api/timeline/timeline-client.ts';
+import type { Received } from '../api/timeline/timeline-client.ts';
 
 /** Part of the span that is shown to the right of now. */
 const margin = 0.03;

@@ -1,7 +1,7 @@
 import type { Transition } from '../api/timeline/transition.ts';
 import { barFont, paintBar, paintReservation } from './bar.ts';
 import { countsText } from './describe.ts';
-import { segmentsOf } from './lane.ts';
+import { segmentsOf } from '../api/timeline/segments.ts';
 import type { Lane } from './lane.ts';
 import { axisHeight, barHeight, paintName, rowHeight, rowTop } from './rows.ts';
 import type { RowsLayout } from './rows.ts';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { TimelineMessage } from '../api/timeline/timeline-message.ts';
-import { schedulerTime, TimelineClient } from './timeline-client.ts';
+import { systemClock } from '../../base/system-clock.ts';
+import type { TimelineMessage } from './timeline-message.ts';
+import { RefusedError, schedulerTime, TimelineClient } from './timeline-client.ts';
 import type { Received } from './timeline-client.ts';
 
 const snapshot: TimelineMessage = {
@@ -15,10 +16,14 @@ const delta = (from: number, sequence: number): TimelineMessage => ({
 let received: Received;
 /** Last-Event-ID of each request. */
 let ids: (string | undefined)[];
-let responses: (() => Response)[];
+type Answer = () => AsyncIterable<string>;
+let answers: Answer[];
 
-const answer = (...messages: readonly TimelineMessage[]): Response =>
-  new Response(messages.map((message) => `event: ${message.kind}\ndata: ${JSON.stringify(message)}\n\n`).join(''));
+const textOf = (message: TimelineMessage): string => `event: ${message.kind}\ndata: ${JSON.stringify(message)}\n\n`;
+
+async function* stream(...messages: readonly TimelineMessage[]): AsyncIterable<string> {
+  for (const message of messages) yield textOf(message);
+}
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -28,17 +33,22 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs a client until it has used all responses. Further requests hang. */
-async function run(...given: readonly (() => Response)[]): Promise<void> {
-  responses = [...given];
+function refuse(why: string): Answer {
+  return () => {
+    throw new RefusedError(why);
+  };
+}
+
+/** Runs a client until it has used all answers. Further requests hang. */
+async function run(...given: readonly Answer[]): Promise<void> {
+  answers = [...given];
   const client = new TimelineClient({
-    url: 'debug/events',
-    fetch: async (_, options) => {
-      ids.push((options!.headers as Record<string, string>)['last-event-id']);
-      const next = responses.shift();
+    open: async (lastEventId) => {
+      ids.push(lastEventId);
+      const next = answers.shift();
       return next === undefined ? new Promise<never>(() => undefined) : next();
     },
-    now: () => 100,
+    clock: systemClock,
     random: () => 1,
     onChange: (changed) => (received = changed),
   });
@@ -48,8 +58,8 @@ async function run(...given: readonly (() => Response)[]): Promise<void> {
 
 it('continues after a lost connection from where it was', async () => {
   await run(
-    () => answer(snapshot, delta(5, 7)),
-    () => answer(delta(7, 8)),
+    () => stream(snapshot, delta(5, 7)),
+    () => stream(delta(7, 8)),
   );
   expect(ids).toEqual([undefined, 'e.7', 'e.8']);
   expect(received.timeline).toMatchObject({ status: 'current', sequence: 8, now: 2_000 });
@@ -57,34 +67,27 @@ it('continues after a lost connection from where it was', async () => {
 });
 
 it('asks again for changes that are missing', async () => {
-  const endless = (): Response =>
-    new Response(
-      new ReadableStream({
-        start(controller) {
-          const text = [snapshot, delta(9, 12)].map((message) => `data: ${JSON.stringify(message)}\n\n`).join('');
-          controller.enqueue(new TextEncoder().encode(text));
-        },
-      }),
-    );
-  await run(endless, () => answer({ ...snapshot, sequence: 12 }));
+  async function* endless(): AsyncIterable<string> {
+    yield* stream(snapshot, delta(9, 12));
+    await new Promise(() => undefined);
+  }
+  await run(endless, () => stream({ ...snapshot, sequence: 12 }));
   expect(ids.slice(0, 2)).toEqual([undefined, 'e.5']);
   expect(received.timeline).toMatchObject({ status: 'current', sequence: 12 });
 });
 
 it('shows why the server refuses', async () => {
-  await run(() => new Response('8 clients follow it already\n', { status: 503 }));
+  await run(refuse('8 clients follow it already'));
   expect(received.connection).toEqual({ kind: 'lost', why: '8 clients follow it already' });
 });
 
 it('waits longer after each failure', async () => {
-  const fails = (): Response => new Response('', { status: 502 });
-  responses = [];
   const times: number[] = [];
   const start = Date.now();
   await run(
     ...Array.from({ length: 8 }, () => () => {
       times.push(Date.now() - start);
-      return fails();
+      return refuse('busy')();
     }),
   );
   expect(times.slice(0, 6)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
@@ -96,4 +99,23 @@ it('knows the time of the scheduler from its messages and what has passed since'
   expect(schedulerTime({ timeline, connection: { kind: 'live' }, receivedAt: 100 }, 350)).toBe(5_250);
   const none = { now: 0 } as Received['timeline'];
   expect(schedulerTime({ timeline: none, connection: { kind: 'connecting' }, receivedAt: 0 }, 350)).toBe(0);
+});
+
+it('ends when it is told to, also while it waits to try again', async () => {
+  for (const open of [() => new Promise<never>(() => undefined), async () => stream()]) {
+    const abort = new AbortController();
+    const client = new TimelineClient({
+      open: (_, signal) =>
+        Promise.race([
+          open(),
+          new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended')))),
+        ]),
+      ...{ clock: systemClock, random: () => 1, onChange: () => undefined },
+    });
+    const ended = client.run(abort.signal);
+    await vi.advanceTimersByTimeAsync(100);
+    abort.abort();
+    await ended;
+    expect(vi.getTimerCount()).toBe(0);
+  }
 });
