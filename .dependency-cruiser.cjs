@@ -77,7 +77,18 @@ const parts = {
   testkit: ['builders/', 'files'],
   cli: [
     ...['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'flag-values.ts', 'text-columns.ts'],
-    ...['output/', 'cluster-flags.ts', 'manifests/', 'explain/', 'ui/', 'completion/', 'up/', 'verify/', 'files'],
+    ...[
+      'output/',
+      'cluster-flags.ts',
+      'manifests/',
+      'explain/',
+      'ui/',
+      'timeline/',
+      'completion/',
+      'up/',
+      'verify/',
+      'files',
+    ],
   ],
 };
 

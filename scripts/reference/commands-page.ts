@@ -42,6 +42,7 @@ const never: Commands = {
   snapshot: notRun,
   explain: notRun,
   version: notRun,
+  timeline: notRun,
   ui: notRun,
   completion: notRun,
 };

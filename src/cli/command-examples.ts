@@ -78,6 +78,14 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
     'Print the versions of this program and of the scheduler': 'tutti version',
     'Print the version of this program as JSON': 'tutti version --client --output json',
   },
+  timeline: {
+    'Show what happened to the pod group red':
+      'tutti timeline red --token-from-service-account tutti-system/debug --insecure-skip-scheduler-tls-verify',
+    'Follow all namespaces, beginning ten minutes ago':
+      'tutti timeline --all-namespaces --since 10m --follow --scheduler-token-file token --scheduler-ca ca.crt',
+    'Print a trace for Perfetto':
+      'tutti timeline --all-namespaces -o trace --scheduler-token-file token --scheduler-ca ca.crt',
+  },
   ui: {
     'Serve the timeline page, and ask the scheduler with a token of a ServiceAccount':
       'tutti ui --token-from-service-account tutti-system/debug --insecure-skip-scheduler-tls-verify',

@@ -39,6 +39,7 @@ async function parse(line: string, name?: string): Promise<Outcome> {
       snapshot: command('snapshot'),
       explain: (subject, flags) => command('explain')({ subject, ...flags }),
       version: command('version'),
+      timeline: (subjects, flags) => command('timeline')({ subjects, ...flags }),
       ui: command('ui'),
       completion: (shell) => command('completion')({ shell }),
     },
@@ -366,4 +367,21 @@ describe('--help', () => {
     const { exitCode, message } = await parse(commandLine.replace(/^tutti /, ''));
     expect([exitCode, message]).toEqual(commandLine.startsWith('tutti help ') ? [0, expect.anything()] : [7, '']);
   });
+});
+
+describe('tutti timeline', () => {
+  it('takes groups, a time and a format', async () => {
+    expect((await parse('timeline red pod/x -A --since 10m -f -o json')).flags).toEqual({
+      subjects: [{ name: 'red' }, { name: 'x', kind: 'Pod' }],
+      ...{ allNamespaces: true, since: 600_000, follow: true, output: 'json', headers: true, color: 'auto' },
+    });
+  });
+
+  it.each(['timeline --since 0', 'timeline -o name', 'timeline node/a', 'timeline -f -o trace'])(
+    'rejects %s',
+    async (line) => {
+      const { command, exitCode } = await parse(line);
+      expect([command, exitCode]).toEqual([undefined, 1]);
+    },
+  );
 });

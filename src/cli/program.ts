@@ -29,6 +29,8 @@ import { overruledFlags } from './overruled-flags.ts';
 import type { ServerOptions } from './run-server.ts';
 import { withRejectedFlags } from './rejected-flags.ts';
 import { withServingOptions } from './serving-options.ts';
+import { timelineCommand } from './timeline/timeline-command.ts';
+import type { TimelineCommands } from './timeline/timeline-command.ts';
 import { uiCommand } from './ui/ui-command.ts';
 import type { UiCommands } from './ui/ui-command.ts';
 
@@ -103,7 +105,7 @@ export interface VerifyFlags {
 }
 
 /** The implementation of each command. Each resolves to the exit code. */
-export interface Commands extends ExplainCommands, UiCommands, CompletionCommands {
+export interface Commands extends ExplainCommands, TimelineCommands, UiCommands, CompletionCommands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
@@ -153,6 +155,7 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
   );
   program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
   for (const command of explainCommands(commands, onDone)) program.addCommand(command);
+  program.addCommand(timelineCommand(commands, onDone));
   program.addCommand(uiCommand(commands, onDone));
   program.addCommand(completionCommand(commands, onDone));
   program.addCommand(helpCommand(program));

@@ -166,6 +166,10 @@ function createCommands(begin: () => CommandContext): Commands {
       const { runReplay } = await import('./explain/snapshot/run-replay.ts');
       return runReplay(subject, flags, begin());
     },
+    async timeline(subjects, flags) {
+      const { runTimeline } = await import('./timeline/run-timeline.ts');
+      return runTimeline(subjects, flags, begin());
+    },
     async ui(flags) {
       const { runUi } = await import('./ui/run-ui.ts');
       return runUi(flags, begin());

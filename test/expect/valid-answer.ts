@@ -20,7 +20,12 @@ export function expectValidTimelineMessage(message: TimelineMessage): void {
   expectValid(message, `${explainApiVersion}/TimelineMessage`, message.kind);
 }
 
-function expectValid(answer: object, path: string, what: string): void {
+/** Checks a trace with its published schema. */
+export function expectValidTrace(trace: unknown): void {
+  expectValid(trace, `${explainApiVersion}/Trace`, 'Trace');
+}
+
+function expectValid(answer: unknown, path: string, what: string): void {
   let validate = compiled.get(path);
   if (validate === undefined) {
     const schema = JSON.parse(readFileSync(`${folder}${path}.json`, 'utf8')) as object;

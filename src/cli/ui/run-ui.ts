@@ -2,11 +2,8 @@ import type { ConnectionFlags, SchedulerLookupFlags } from '../cluster-flags.ts'
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { LeaderFlags } from '../explain/leader/leader-flags.ts';
-import type { ForwardedLeader } from '../explain/leader/forwarded-leader.ts';
-import { openLeader } from '../explain/leader/open-leader.ts';
 import { withCluster } from '../explain/with-cluster.ts';
-import type { DebugEndpoints } from './debug-endpoints.ts';
-import { LeaderEndpoints } from './leader-endpoints.ts';
+import { leaderEndpointsOf } from './leader-endpoints-of.ts';
 import { loadPage } from './load-page.ts';
 import { startPage } from './start-page.ts';
 
@@ -21,13 +18,10 @@ export interface UiFlags extends ConnectionFlags, SchedulerLookupFlags, LeaderFl
  * found.
  */
 export async function runUi(flags: UiFlags, context: CommandContext): Promise<number> {
-  const { interruption, clock, stdout } = context;
+  const { interruption, stdout } = context;
   interruption.completesCommand();
   return withCluster(flags, context, async (cluster) => {
-    const endpoints = new LeaderEndpoints({
-      open: async () => endpointsOf(await openLeader(cluster, flags, interruption.signal)),
-      clock,
-    });
+    const endpoints = leaderEndpointsOf(cluster, flags, context);
     await endpoints.find();
     const files = await loadPage();
     const page = await startPage({ files: async () => files, port: flags.port, endpoints });
@@ -39,13 +33,4 @@ export async function runUi(flags: UiFlags, context: CommandContext): Promise<nu
       await page.close();
     }
   });
-}
-
-function endpointsOf(leader: Pick<ForwardedLeader, 'stream'>): DebugEndpoints {
-  return {
-    async get({ path, headers, signal }) {
-      const response = await leader.stream(path, { headers, signal });
-      return { status: response.statusCode ?? 0, headers: response.headers, body: response };
-    },
-  };
 }

@@ -1,14 +1,17 @@
 import { explainApiVersion } from '../../../api/explain/basis.ts';
-import type { StatusList } from '../../../api/explain/lists.ts';
+import type { StatusChange, StatusList } from '../../../api/explain/lists.ts';
 import { unlessAborted } from '../../../client/wait.ts';
 import type { KubeClient } from '../../../client/kube-client.ts';
 import { deferred } from '../../../base/deferred.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { ChangePrinter } from '../../output/change-printer.ts';
 import { printNote } from '../../output/print.ts';
 import type { PrintOptions } from '../../output/print.ts';
 import type { StatusSelection } from './load-status.ts';
-import { StatusChangePrinter } from './status-change-printer.ts';
+import { subjectName } from '../subject-argument.ts';
+import { statusColumns } from './print-status.ts';
+import type { StatusRow } from './print-status.ts';
 import { StatusWatch } from './status-watch.ts';
 
 /**
@@ -25,7 +28,18 @@ export async function followStatus(
   const { clock, random, interruption } = context;
   const showsNamespace = selection.namespace === undefined;
   const showsPods = selection.podsOf !== undefined || selection.subjects.some(({ kind }) => kind === 'Pod');
-  const printer = new StatusChangePrinter({ ...options, showsNamespace, showsPods }, context);
+  const printer = new ChangePrinter<StatusChange, StatusRow>(
+    {
+      ...options,
+      columns: (isWide) => {
+        const columns = statusColumns({ showsNamespace, entity: showsPods ? 'ENTITY' : 'GROUP', now: clock.now() });
+        return columns[isWide ? 'wide' : 'normal'];
+      },
+      rowsOf: (change) => [rowOf(change)],
+      nameOf: ({ item }) => subjectName(item.subject),
+    },
+    context,
+  );
   printer.print(
     list.items.map((item) => ({ apiVersion: explainApiVersion, kind: 'StatusChange', type: 'Added', item })),
   );
@@ -47,4 +61,10 @@ export async function followStatus(
     await watch.stop();
   }
   return interruption.exitCode ?? exitCodes.failed;
+}
+
+function rowOf({ type, item }: StatusChange): StatusRow {
+  if (type !== 'Deleted') return item;
+  const { waitsFor: _, since: __, ...rest } = item;
+  return { ...rest, state: 'Deleted', message: '' };
 }
