@@ -50,8 +50,6 @@ export interface GangRecord {
   readonly running: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Since when the group waits for its quorum; undefined while it is scheduled. */
-  readonly waitingSinceMs: number | undefined;
   /** When the group was first scheduled, and when all members of the scheduled group had finished. */
   readonly scheduledAtMs: number | undefined;
   readonly finishedAtMs: number | undefined;
@@ -77,7 +75,6 @@ interface Gang {
   state: GangState;
   /** The current partial start; set exactly while the state is partial. */
   partial: OpenPartialStart | undefined;
-  waitingSinceMs: number | undefined;
   scheduledAtMs: number | undefined;
   finishedAtMs: number | undefined;
 }
@@ -185,7 +182,6 @@ export class GangHistory {
         counts: { bound: 0, running: 0, succeeded: 0, failed: 0 },
         state: 'unbound',
         partial: undefined,
-        waitingSinceMs: undefined,
         scheduledAtMs: undefined,
         finishedAtMs: undefined,
       };
@@ -197,7 +193,6 @@ export class GangHistory {
   /** Clears the state of an earlier group with the same name, or of an earlier run of the group. */
   #reset(gang: Gang, atMs: number): void {
     gang.state = 'unbound';
-    gang.waitingSinceMs = undefined;
     gang.scheduledAtMs = undefined;
     gang.finishedAtMs = undefined;
     this.#endPartial(gang, atMs);
@@ -231,11 +226,7 @@ export class GangHistory {
       gang.partial.bound = Math.max(gang.partial.bound, bound);
       gang.partial.minMember = minMember;
     } else this.#endPartial(gang, atMs);
-    if (gang.state !== 'scheduled') {
-      gang.waitingSinceMs ??= atMs;
-      return;
-    }
-    gang.waitingSinceMs = undefined;
+    if (gang.state !== 'scheduled') return;
     gang.scheduledAtMs ??= atMs;
     if (gang.members.size < gang.minMember!) return; // deleting finished members leaves the group finished
     if (finished < gang.members.size) gang.finishedAtMs = undefined;
@@ -280,15 +271,6 @@ function addMember(counts: MemberCounts, pod: ObservedPod, change: 1 | -1): void
   if (pod.phase === 'Failed') counts.failed += change;
 }
 
-function recordOf({
-  group,
-  minMember,
-  state,
-  members,
-  counts,
-  waitingSinceMs,
-  scheduledAtMs,
-  finishedAtMs,
-}: Gang): GangRecord {
-  return { group, minMember, state, members: members.size, ...counts, waitingSinceMs, scheduledAtMs, finishedAtMs };
+function recordOf({ group, minMember, state, members, counts, scheduledAtMs, finishedAtMs }: Gang): GangRecord {
+  return { group, minMember, state, members: members.size, ...counts, scheduledAtMs, finishedAtMs };
 }

@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { GangNow } from './gang-timeline.ts';
+import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import { invitation } from './invitation.ts';
 import { liveFrame } from './live-frame.ts';
 import type { FrameInput } from './live-frame.ts';
@@ -25,11 +27,14 @@ function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
     recent.push(...story.change(500, { kind: 'pod', pod: podOf(name, { verdict }) }));
   }
   for (const name of ['node-1', 'node-2']) story.change(0, { kind: 'node', node: nodeOf(name) });
-  return frameOf({ story, recent, ...more }, hasColors);
+  const gang = (group: string): GangNow | undefined =>
+    group === 'default/blue' ? { state: 'Waiting', waitsFor: 'capacity', waitedMs: 1_234 } : undefined;
+  return frameOf({ story, recent, gang, ...more }, hasColors);
 }
 
 function frameOf(more: Partial<FrameInput> & Pick<FrameInput, 'story'>, hasColors = false): string[] {
   const rest = {
+    gang: () => undefined,
     nowMs: 1_234,
     recent: [],
     isOver: false,
@@ -52,7 +57,7 @@ describe('liveFrame', () => {
       'node-2  [red-1 ]          1 of 2 cpu free',
       '',
       'red    ●●●  scheduled  3 of 3 bound, 2 running',
-      'blue   ○○○  pending    0 of 3 bound, waiting 1s',
+      'blue   ○○○  pending    0 of 3 bound, waiting 1s (capacity)',
       `       ${verdict}`,
       '',
     ]);
@@ -197,19 +202,34 @@ describe('the lines of groups', () => {
       story.change(0, { kind: 'group', group: groupOf(name, minMember) });
       story.change(0, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', phase: 'Running' }) });
     }
-    expect(frameOf({ story, nowMs: 65_400 }).slice(-2)).toEqual([
+    const gang = (group: string): GangNow | undefined =>
+      group === 'default/large' ? { state: 'Partial', waitedMs: 65_400 } : undefined;
+    expect(frameOf({ story, gang }).slice(-2)).toEqual([
       'small  ●             scheduled  1 of 1 bound, 1 running',
       'large  ●○○○○○○○○○○○  partial    1 of 12 bound, waiting 1m5s, 1 running',
     ]);
   });
 
-  it('show how long the group has waited since it was last unbound', () => {
+  it('show the state that the scheduler has recorded, and how long the group has waited', () => {
     const story = new Story();
     story.change(0, { kind: 'group', group: groupOf('red', 1) });
+    const lineIn = (state: TimelineState, waitedMs?: number): string =>
+      frameOf({ story, gang: () => ({ state, waitsFor: 'capacity', waitedMs }) }).at(-1)!;
+    expect(lineIn('Waiting', 3_999)).toBe('red    ○  pending    0 of 1 bound, waiting 3s (capacity)');
+    expect(lineIn('Waiting', -5)).toContain('waiting 0s');
+    expect(lineIn('Starting', 4_100)).toContain('planned ');
+    expect(lineIn('Degraded')).toBe('red    ○  degraded   0 of 1 bound, 0 running');
+    expect(lineIn('Failed')).toContain('failed ');
+  });
+
+  it('show what the API server shows if the scheduler does not know the group', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('red', 1) });
+    expect(frameOf({ story }).at(-1)).toBe('red    ○  pending    0 of 1 bound, 0 running');
     story.change(1_000, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) });
-    expect(frameOf({ story, nowMs: 5_000 }).at(-1)).toBe('red    ●  scheduled  1 of 1 bound, 1 running');
-    story.change(20_000, { kind: 'pod-gone', key: 'default/red-0' });
-    expect(frameOf({ story, nowMs: 23_500 }).at(-1)).toBe('red    ○  pending    0 of 1 bound, waiting 3s');
+    expect(frameOf({ story }).at(-1)).toBe('red    ●  scheduled  1 of 1 bound, 1 running');
+    story.change(2_000, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Succeeded' }) });
+    expect(frameOf({ story }).at(-1)).toContain('finished ');
   });
 });
 
@@ -271,7 +291,7 @@ describe('the filter', () => {
   it('selects nodes, groups and events in any case', () => {
     expect(frame({ filter: 'BLUE' }).slice(2)).toEqual([
       '',
-      'blue   ○○○  pending    0 of 3 bound, waiting 1s',
+      'blue   ○○○  pending    0 of 3 bound, waiting 1s (capacity)',
       `       ${verdict}`,
       '',
       '   0.00s  blue   created   PodGroup with minMember 3',

@@ -1,8 +1,10 @@
+import type { TimelineState } from '../../api/timeline/timeline-state.ts';
 import { formatAmount } from '../../api/format-amount.ts';
 import { formatDuration } from '../../base/format-duration.ts';
 import { resultDetail, eventLine, minGroupWidth, seconds } from './event-line.ts';
 import type { EventLine } from './event-line.ts';
 import type { GangRecord } from './gang-history.ts';
+import type { GangNow } from './gang-timeline.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
@@ -13,6 +15,8 @@ import { fitToColumns, textColumns, wrapToColumns } from '../text-columns.ts';
 export interface FrameInput {
   readonly nowMs: number;
   readonly story: Story;
+  /** Returns how the scheduler sees a group, by its key; undefined: it does not know the group. */
+  readonly gang: (group: string) => GangNow | undefined;
   /** Recent events, newest last. The frame shows the newest ones that fit. */
   readonly recent: readonly StoryEvent[];
   /** Whether the scenario has ended. */
@@ -154,7 +158,8 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
     groupLines(input, { record, width, dotsWidth, verdictLines }, colors);
   const complete = records.flatMap((record) => draw(record, maxVerdictLines));
   if (complete.length <= capacity) return complete;
-  const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
+  const labelOf = (record: GangRecord): Label => labels[stateOf(record, input.gang(record.group))];
+  const ranked = records.toSorted((a, b) => ranks.indexOf(labelOf(a).text) - ranks.indexOf(labelOf(b).text));
   const lines: StyledLine[] = [];
   let shown = 0;
   for (const record of ranked) {
@@ -166,7 +171,7 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
   const others = ranked.slice(shown);
   if (others.length === 0) return lines;
   const counts = ranks
-    .map((text) => [others.filter((record) => stateOf(record).text === text).length, text] as const)
+    .map((text) => [others.filter((record) => labelOf(record).text === text).length, text] as const)
     .filter(([count]) => count > 0)
     .map(([count, text]) => `${count} ${text}`);
   return [...lines, [span(`… and ${others.length} more: ${counts.join(', ')}`, 'faint')]];
@@ -180,13 +185,14 @@ interface DrawnGroup {
 }
 
 function groupLines(
-  { story, columns, nowMs }: FrameInput,
+  { story, columns, gang }: FrameInput,
   { record, width, dotsWidth, verdictLines }: DrawnGroup,
   colors: Colors,
 ): StyledLine[] {
   const { group, bound } = record;
   const color = colors.get(group) ?? 'cyan';
-  const state = stateOf(record);
+  const now = gang(group);
+  const label = labels[stateOf(record, now)];
   const dots = dotsOf(record);
   const filled = Math.min(bound, dots);
   const first: StyledLine = [
@@ -195,8 +201,8 @@ function groupLines(
     span('●'.repeat(filled), color),
     span('○'.repeat(dots - filled), 'faint'),
     span(' '.repeat(dotsWidth - dots + 2)),
-    span(state.text.padEnd(11), ...state.styles),
-    span(`${boundText(record)}, ${progressText(record, nowMs)}`),
+    span(label.text.padEnd(11), ...label.styles),
+    span(`${boundText(record)}, ${progressText(record, now)}`),
   ];
   const verdict = record.state === 'scheduled' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
@@ -213,13 +219,11 @@ function dotsOf({ minMember, members }: GangRecord): number {
 }
 
 /** Shows the time that a group has waited in whole seconds, so that an idle control plane rarely redraws. */
-function progressText(
-  { succeeded, failed, running, bound, waitingSinceMs, finishedAtMs }: GangRecord,
-  nowMs: number,
-): string {
+function progressText({ succeeded, failed, running, bound }: GangRecord, now: GangNow | undefined): string {
   const progress = succeeded + failed > 0 ? resultDetail(succeeded, failed) : `${running} running`;
-  if (waitingSinceMs === undefined || finishedAtMs !== undefined) return progress;
-  const waiting = `waiting ${formatDuration(Math.floor((nowMs - waitingSinceMs) / 1_000) * 1_000)}`;
+  if (now?.waitedMs === undefined) return progress;
+  const cause = now.waitsFor === undefined ? '' : ` (${now.waitsFor})`;
+  const waiting = `waiting ${formatDuration(Math.max(0, Math.floor(now.waitedMs / 1_000)) * 1_000)}${cause}`;
   return bound === 0 ? waiting : `${waiting}, ${progress}`;
 }
 
@@ -230,14 +234,33 @@ function boundText({ bound, minMember }: GangRecord): string {
     : `${bound} of ${minMember ?? '?'} bound`;
 }
 
-/** States of a group, those first that may need attention. */
-const ranks = ['partial', 'pending', 'scheduled', 'finished'] as const;
+/** Names of states, those first that may need attention. */
+const ranks = ['partial', 'degraded', 'pending', 'planned', 'unknown', 'scheduled', 'failed', 'finished'] as const;
 
-function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; readonly styles: Span['styles'] } {
-  if (record.finishedAtMs !== undefined) return { text: 'finished', styles: ['green'] };
-  if (record.state === 'scheduled') return { text: 'scheduled', styles: ['green', 'bold'] };
-  if (record.state === 'partial') return { text: 'partial', styles: ['yellow', 'bold'] };
-  return { text: 'pending', styles: [] };
+interface Label {
+  readonly text: (typeof ranks)[number];
+  readonly styles: Span['styles'];
+}
+
+const pending: Label = { text: 'pending', styles: [] };
+const labels: Readonly<Record<TimelineState, Label>> = {
+  NotReady: pending,
+  Waiting: pending,
+  Starting: { text: 'planned', styles: [] },
+  Partial: { text: 'partial', styles: ['yellow', 'bold'] },
+  Running: { text: 'scheduled', styles: ['green', 'bold'] },
+  Degraded: { text: 'degraded', styles: ['yellow', 'bold'] },
+  Finished: { text: 'finished', styles: ['green'] },
+  Failed: { text: 'failed', styles: ['yellow'] },
+  Gone: pending,
+  Unknown: { text: 'unknown', styles: [] },
+};
+
+/** Returns the state that the scheduler has recorded; of a group that it does not know, what the API server shows. */
+function stateOf({ state, finishedAtMs }: GangRecord, now: GangNow | undefined): TimelineState {
+  if (now !== undefined) return now.state;
+  if (finishedAtMs !== undefined) return 'Finished';
+  return state === 'scheduled' ? 'Running' : state === 'partial' ? 'Partial' : 'Waiting';
 }
 
 /** Returns the newest matching events in at most `rows` lines. What needs attention, such as a deadlock, is wrapped, not cut. */

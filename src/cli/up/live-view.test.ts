@@ -17,7 +17,15 @@ function terminal(): { readonly output: OutputStream; readonly written: () => st
 function viewOf({ output }: ReturnType<typeof terminal>, more: Partial<LiveViewOptions> = {}): LiveView {
   const story = new Story();
   story.change(0, { kind: 'node', node: nodeOf('node-1') });
-  return new LiveView({ output, errors: output, hasColors: false, story, onQuit: () => undefined, ...more });
+  return new LiveView({
+    output,
+    errors: output,
+    hasColors: false,
+    story,
+    gang: () => undefined,
+    onQuit: () => undefined,
+    ...more,
+  });
 }
 
 function keyboard(): {

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import type { InputStream, OutputStream } from '../command-context.ts';
 import { FilterKeys } from './filter-keys.ts';
 import { liveFrame, wrappedLine } from './live-frame.ts';
+import type { GangNow } from './gang-timeline.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
 import type { UpView } from './up-view.ts';
@@ -14,6 +15,8 @@ export interface LiveViewOptions {
   readonly input?: InputStream | undefined;
   readonly hasColors: boolean;
   readonly story: Story;
+  /** As in FrameInput. */
+  readonly gang: (group: string) => GangNow | undefined;
   /** Called when the user presses a key that quits. */
   readonly onQuit: () => void;
 }
@@ -116,11 +119,12 @@ export class LiveView implements UpView {
   }
 
   #frame(): readonly string[] {
-    const { input, hasColors, story } = this.#options;
+    const { input, hasColors, story, gang } = this.#options;
     const { columns, rows } = this.#size;
     const lines = liveFrame({
       nowMs: this.#nowMs,
       story,
+      gang,
       recent: this.#recent,
       isOver: this.#isOver,
       conclusion: this.#conclusion,

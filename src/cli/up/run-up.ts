@@ -1,3 +1,4 @@
+import { TimelineClient } from '../../api/timeline/timeline-client.ts';
 import type { Timer } from '../../base/clock.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { unlessAborted } from '../../client/wait.ts';
@@ -14,11 +15,13 @@ import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
 import { ManifestError } from '../manifests/manifest.ts';
 import type { Manifest } from '../manifests/manifest.ts';
+import { openEvents } from '../timeline/open-events.ts';
 import { httpEndpoints } from '../ui/http-endpoints.ts';
 import { loadPage } from '../ui/load-page.ts';
 import { startPage } from '../ui/start-page.ts';
 import type { RunningPage } from '../ui/start-page.ts';
 import { describeNodes } from './describe-nodes.ts';
+import { GangTimeline } from './gang-timeline.ts';
 import { invitation } from './invitation.ts';
 import { LiveView } from './live-view.ts';
 import { specsOf, takeNodes } from './node-manifests.ts';
@@ -126,12 +129,15 @@ class UpSession {
   /** Nodes from the manifests. */
   readonly #ownNodes: readonly SimulatedNodeSpec[];
   readonly #story = new Story(() => this.#plane?.isMoving() ?? true);
+  readonly #gangs: GangTimeline;
   readonly #view: UpView;
   readonly #logger: Logger;
   #plane: RunningPlane | undefined;
   #transport: HttpTransport | undefined;
   #watch: ClusterWatch | undefined;
   #page: RunningPage | undefined;
+  /** Ends the client of the timeline. */
+  readonly #unfollow = new AbortController();
   #ticker: Timer | undefined;
 
   constructor(
@@ -146,6 +152,7 @@ class UpSession {
     const { logLevel: level, logFormat: format } = options;
     this.#nodes = nodes;
     this.#ownNodes = ownNodes;
+    this.#gangs = new GangTimeline(context.clock);
     this.#view = this.#createView();
     // Restore the terminal also if stopping takes too long and the process exits.
     context.onExit(() => {
@@ -161,6 +168,7 @@ class UpSession {
     this.#tick();
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
+    this.#followTimeline(plane);
     await this.#startPage(plane);
     this.#introduce(plane);
     const client = this.#connect(plane);
@@ -192,6 +200,7 @@ class UpSession {
   /** Stops everything. Idempotent. */
   async stop(): Promise<void> {
     this.#ticker?.cancel();
+    this.#unfollow.abort();
     this.#view.close();
     await this.#page?.close();
     await this.#watch?.stop();
@@ -213,6 +222,19 @@ class UpSession {
     });
     this.#plane = await starting;
     return this.#plane;
+  }
+
+  /** Only the live view shows the scheduler's timeline. What was partially bound is judged by what the API server shows. */
+  #followTimeline({ schedulerUrl }: RunningPlane): void {
+    if (schedulerUrl === undefined || !(this.#view instanceof LiveView)) return;
+    const { clock, random } = this.#context;
+    const endpoints = httpEndpoints(schedulerUrl);
+    const client = new TimelineClient({
+      open: (lastEventId, signal) => openEvents(endpoints, lastEventId, signal),
+      ...{ clock, random },
+      onChange: (received) => this.#gangs.take(received),
+    });
+    void client.run(this.#unfollow.signal);
   }
 
   /** Serves the timeline of the scheduler, unless the command ends by itself. */
@@ -312,6 +334,7 @@ class UpSession {
       // no-color.org: any non-empty value disables colors.
       hasColors: !environment.NO_COLOR,
       story: this.#story,
+      gang: (group) => this.#gangs.of(group),
       onQuit: () => interruption.interrupt('SIGINT'),
     });
   }
