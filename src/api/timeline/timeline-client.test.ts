@@ -101,7 +101,7 @@ it('knows the time of the scheduler from its messages and what has passed since'
   expect(schedulerTime({ timeline: none, connection: { kind: 'connecting' }, receivedAt: 0 }, 350)).toBe(0);
 });
 
-it('ends when it is told to, also while it waits to try again', async () => {
+it('ends when the signal aborts, also while it waits to try again', async () => {
   for (const open of [() => new Promise<never>(() => undefined), async () => stream()]) {
     const abort = new AbortController();
     const client = new TimelineClient({

@@ -33,7 +33,7 @@ it('an item says what happened, to whom, and how long it had waited', () => {
   ]);
 });
 
-it('a run that has grown is an item again; what was taken is not, also after the timeline was read again', () => {
+it('makes an item again of a run that has grown, but of nothing else, also when the client reads the timeline again', () => {
   const items = new TimelineItems();
   const sequences = (timeline: Parameters<TimelineItems['take']>[0]): unknown =>
     items.take(timeline).map(({ sequence, count, waitedSeconds }) => [sequence, count, waitedSeconds]);

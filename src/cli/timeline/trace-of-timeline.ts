@@ -10,7 +10,7 @@ import { TimelineItems } from './timeline-items.ts';
 
 export interface TraceOptions {
   readonly isWanted: (subject: Subject) => boolean;
-  /** In milliseconds since the epoch. What was before is left out. */
+  /** In milliseconds since the epoch. The trace leaves out earlier times. */
   readonly from: number;
 }
 

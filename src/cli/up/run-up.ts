@@ -224,7 +224,7 @@ class UpSession {
     return this.#plane;
   }
 
-  /** Only the live view shows the scheduler's timeline. What was partially bound is judged by what the API server shows. */
+  /** Only the live view shows the scheduler's timeline. Partial starts rest on what the API server shows. */
   #followTimeline({ schedulerUrl }: RunningPlane): void {
     if (schedulerUrl === undefined || !(this.#view instanceof LiveView)) return;
     const { clock, random } = this.#context;
