@@ -21,12 +21,12 @@ it("a group waits from its first transition until its quorum is bound, by the sc
   );
   gangs.take(received(first));
   clock.advance(1_500);
-  expect(gangs.of('ml/red')).toEqual({ state: 'Waiting', waitsFor: 'capacity', waitedMs: 11_500 });
+  expect(gangs.of('ml/red')).toEqual({ state: 'Waiting', wait: { ms: 11_500, cause: 'capacity', bound: 0 } });
   const started = delta(2, [transition(101_000, 'Running', { sequence: 3 })], {
     now: 101_000,
     entities: [group('red', { state: 'Running' })],
   });
   gangs.take(received(withMessage(first, started)));
-  expect(gangs.of('ml/red')).toEqual({ state: 'Running', waitsFor: undefined, waitedMs: undefined });
+  expect(gangs.of('ml/red')).toEqual({ state: 'Running', wait: undefined });
   expect(gangs.of('ml/blue')).toBeUndefined();
 });

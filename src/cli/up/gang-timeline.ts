@@ -8,9 +8,16 @@ import type { Clock } from '../../base/clock.ts';
 /** A group as the scheduler sees it now. */
 export interface GangNow {
   readonly state: TimelineState;
-  readonly waitsFor?: WaitsFor | undefined;
-  /** How long it has waited for its quorum; undefined: it does not wait. */
-  readonly waitedMs: number | undefined;
+  /** Undefined: it does not wait for its quorum. */
+  readonly wait: GangWait | undefined;
+}
+
+/** A group that waits for its quorum. */
+export interface GangWait {
+  readonly ms: number;
+  readonly cause: WaitsFor | undefined;
+  /** Number of its bound members. */
+  readonly bound: number;
 }
 
 /** The groups in the timeline of the scheduler. It has none without a scheduler, or if the scheduler does not decide gangs. */
@@ -37,8 +44,10 @@ export class GangTimeline {
     const key = `gang/${group}`;
     const entity = this.#received.timeline.entities.get(key);
     if (entity === undefined || entity.state === 'Gone') return undefined;
+    const { state, waitsFor: cause, counts } = entity;
     const since = this.#waits.since(key);
-    const now = schedulerTime(this.#received, this.#clock.monotonic());
-    return { state: entity.state, waitsFor: entity.waitsFor, waitedMs: since === undefined ? undefined : now - since };
+    if (since === undefined) return { state, wait: undefined };
+    const ms = schedulerTime(this.#received, this.#clock.monotonic()) - since;
+    return { state, wait: { ms, cause, bound: counts?.bound ?? 0 } };
   }
 }

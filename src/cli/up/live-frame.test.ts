@@ -28,7 +28,7 @@ function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
   }
   for (const name of ['node-1', 'node-2']) story.change(0, { kind: 'node', node: nodeOf(name) });
   const gang = (group: string): GangNow | undefined =>
-    group === 'default/blue' ? { state: 'Waiting', waitsFor: 'capacity', waitedMs: 1_234 } : undefined;
+    group === 'default/blue' ? { state: 'Waiting', wait: { ms: 1_234, cause: 'capacity', bound: 0 } } : undefined;
   return frameOf({ story, recent, gang, ...more }, hasColors);
 }
 
@@ -203,7 +203,7 @@ describe('the lines of groups', () => {
       story.change(0, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', phase: 'Running' }) });
     }
     const gang = (group: string): GangNow | undefined =>
-      group === 'default/large' ? { state: 'Partial', waitedMs: 65_400 } : undefined;
+      group === 'default/large' ? { state: 'Partial', wait: { ms: 65_400, cause: undefined, bound: 1 } } : undefined;
     expect(frameOf({ story, gang }).slice(-2)).toEqual([
       'small  ●             scheduled  1 of 1 bound, 1 running',
       'large  ●○○○○○○○○○○○  partial    1 of 12 bound, waiting 1m5s, 1 running',
@@ -213,13 +213,25 @@ describe('the lines of groups', () => {
   it('show the state that the scheduler has recorded, and how long the group has waited', () => {
     const story = new Story();
     story.change(0, { kind: 'group', group: groupOf('red', 1) });
-    const lineIn = (state: TimelineState, waitedMs?: number): string =>
-      frameOf({ story, gang: () => ({ state, waitsFor: 'capacity', waitedMs }) }).at(-1)!;
+    const lineIn = (state: TimelineState, ms?: number): string => {
+      const wait = ms === undefined ? undefined : ({ ms, cause: 'capacity', bound: 0 } as const);
+      return frameOf({ story, gang: () => ({ state, wait }) }).at(-1)!;
+    };
     expect(lineIn('Waiting', 3_999)).toBe('red    ○  pending    0 of 1 bound, waiting 3s (capacity)');
     expect(lineIn('Waiting', -5)).toContain('waiting 0s');
     expect(lineIn('Starting', 4_100)).toContain('planned ');
     expect(lineIn('Degraded')).toBe('red    ○  degraded   0 of 1 bound, 0 running');
     expect(lineIn('Failed')).toContain('failed ');
+  });
+
+  it('show no bound members while the scheduler has not recorded that it has bound them', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('red', 1) });
+    story.change(1_000, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a' }) });
+    const wait = { ms: 1_000, cause: undefined, bound: 0 };
+    expect(frameOf({ story, gang: () => ({ state: 'Starting', wait }) }).at(-1)).toBe(
+      'red    ○  planned    0 of 1 bound, waiting 1s',
+    );
   });
 
   it('show what the API server shows if the scheduler does not know the group', () => {

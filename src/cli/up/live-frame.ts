@@ -4,7 +4,7 @@ import { formatDuration } from '../../base/format-duration.ts';
 import { resultDetail, eventLine, minGroupWidth, seconds } from './event-line.ts';
 import type { EventLine } from './event-line.ts';
 import type { GangRecord } from './gang-history.ts';
-import type { GangNow } from './gang-timeline.ts';
+import type { GangNow, GangWait } from './gang-timeline.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
@@ -189,9 +189,11 @@ function groupLines(
   { record, width, dotsWidth, verdictLines }: DrawnGroup,
   colors: Colors,
 ): StyledLine[] {
-  const { group, bound } = record;
+  const { group } = record;
   const color = colors.get(group) ?? 'cyan';
   const now = gang(group);
+  // The timeline is a little late, and the number has to fit its state.
+  const bound = now?.wait?.bound ?? record.bound;
   const label = labels[stateOf(record, now)];
   const dots = dotsOf(record);
   const filled = Math.min(bound, dots);
@@ -202,7 +204,7 @@ function groupLines(
     span('○'.repeat(dots - filled), 'faint'),
     span(' '.repeat(dotsWidth - dots + 2)),
     span(label.text.padEnd(11), ...label.styles),
-    span(`${boundText(record)}, ${progressText(record, now)}`),
+    span(`${boundText(bound, record)}, ${progressText(record, now?.wait)}`),
   ];
   const verdict = record.state === 'scheduled' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
@@ -219,16 +221,16 @@ function dotsOf({ minMember, members }: GangRecord): number {
 }
 
 /** Shows the time that a group has waited in whole seconds, so that an idle control plane rarely redraws. */
-function progressText({ succeeded, failed, running, bound }: GangRecord, now: GangNow | undefined): string {
+function progressText({ succeeded, failed, running }: GangRecord, wait: GangWait | undefined): string {
   const progress = succeeded + failed > 0 ? resultDetail(succeeded, failed) : `${running} running`;
-  if (now?.waitedMs === undefined) return progress;
-  const cause = now.waitsFor === undefined ? '' : ` (${now.waitsFor})`;
-  const waiting = `waiting ${formatDuration(Math.max(0, Math.floor(now.waitedMs / 1_000)) * 1_000)}${cause}`;
-  return bound === 0 ? waiting : `${waiting}, ${progress}`;
+  if (wait === undefined) return progress;
+  const cause = wait.cause === undefined ? '' : ` (${wait.cause})`;
+  const waiting = `waiting ${formatDuration(Math.max(0, Math.floor(wait.ms / 1_000)) * 1_000)}${cause}`;
+  return wait.bound === 0 ? waiting : `${waiting}, ${progress}`;
 }
 
 /** An elastic group can have more bound members than minMember. */
-function boundText({ bound, minMember }: GangRecord): string {
+function boundText(bound: number, { minMember }: GangRecord): string {
   return minMember !== undefined && bound > minMember
     ? `${bound} bound, minMember ${minMember}`
     : `${bound} of ${minMember ?? '?'} bound`;
