@@ -3,7 +3,8 @@
  * record, the other does not. In a round, 200 pods come and are decided, and those that came four rounds before end. That covers the watch
  * handlers, the attempts with their verdicts, the outcomes of Bindings, and the garbage collection of what the round has left. Rounds of the two alternate,
  * and so does the order within a pair. Prints for each load the medians of the rounds, the median and the quartiles of the ratios of the pairs, and
- * the fastest tenth of the rounds, which depends least on what else the machine does.
+ * the fastest tenth of the rounds, which depends least on what else the machine does. Then it measures the time inside the record, and which share
+ * of the attempts that is.
  *
  *     node bench/timeline.ts [nodes] [pairs] [load]
  *
@@ -60,29 +61,43 @@ function begin(core: SchedulerCore, keepsRecord: boolean): void {
 
 type Method = (this: Timeline, ...values: readonly unknown[]) => void;
 
+/** Methods that record what the API shows, and what an attempt decides. */
+const watched = ['podChanged', 'groupChanged'] as const;
+const decided = ['planned', 'rejected'] as const;
+
+/** Milliseconds inside the record. */
+interface Spent {
+  all: number;
+  /** The part of it within attempts. */
+  deciding: number;
+}
+
 /** Measures the time inside the record: more precise than the ratio of two schedulers, but without what the record costs the garbage collector. */
 class RecordMeter {
-  static readonly methods = ['podChanged', 'groupChanged', 'planned', 'rejected'] as const;
+  static readonly methods = [...watched, ...decided] as const;
   readonly #prototype = Timeline.prototype as unknown as Record<string, Method>;
   readonly #originals = RecordMeter.methods.map((name) => this.#prototype[name]!);
   /** Time that reading the clock takes, in milliseconds. */
   readonly #overhead: number;
-  #spent = 0;
+  #spent: Spent = { all: 0, deciding: 0 };
 
   constructor() {
     const overheads = Array.from({ length: 50 }, () => {
-      this.#spent = 0;
-      for (let i = 0; i < 2_000; i++) this.#add(performance.now());
-      return this.#spent / 2_000;
+      this.take();
+      for (let i = 0; i < 2_000; i++) this.#add(performance.now(), false);
+      return this.take().all / 2_000;
     });
     this.#overhead = quantile(overheads, 0.1);
-    for (const [i, name] of RecordMeter.methods.entries()) this.#prototype[name] = this.#timed(this.#originals[i]!);
+    for (const [i, name] of RecordMeter.methods.entries()) {
+      const isDecided = (decided as readonly string[]).includes(name);
+      this.#prototype[name] = this.#timed(this.#originals[i]!, isDecided);
+    }
   }
 
-  /** Returns the milliseconds since the last call. */
-  take(): number {
+  /** Returns what was spent since the last call. */
+  take(): Spent {
     const spent = this.#spent;
-    this.#spent = 0;
+    this.#spent = { all: 0, deciding: 0 };
     return spent;
   }
 
@@ -90,19 +105,19 @@ class RecordMeter {
     for (const [i, name] of RecordMeter.methods.entries()) this.#prototype[name] = this.#originals[i]!;
   }
 
-  #timed(original: Method): Method {
-    const add = (startedAt: number): void => this.#add(startedAt);
-    const overhead = (): void => void (this.#spent -= this.#overhead);
+  #timed(original: Method, isDecided: boolean): Method {
+    const add = (startedAt: number): void => this.#add(startedAt + this.#overhead, isDecided);
     return function (a, b, c) {
       const startedAt = performance.now();
       original.call(this, a, b, c);
       add(startedAt);
-      overhead();
     };
   }
 
-  #add(startedAt: number): void {
-    this.#spent += performance.now() - startedAt;
+  #add(startedAt: number, isDecided: boolean): void {
+    const ms = performance.now() - startedAt;
+    this.#spent.all += ms;
+    if (isDecided) this.#spent.deciding += ms;
   }
 }
 
@@ -121,6 +136,8 @@ class Stage {
   readonly #bound: Pod[] = [];
   readonly #alive: Batch[] = [];
   #round = 0;
+  /** Milliseconds within attempts. */
+  #attempting = 0;
 
   constructor(load: Load, keepsRecord: boolean) {
     this.#load = load;
@@ -174,6 +191,13 @@ class Stage {
     return (user + system) / 1000;
   }
 
+  /** Returns the milliseconds within attempts since the last call. */
+  takeAttempting(): number {
+    const ms = this.#attempting;
+    this.#attempting = 0;
+    return ms;
+  }
+
   async stop(): Promise<void> {
     await this.#core.stop();
   }
@@ -206,7 +230,9 @@ class Stage {
   async #settle(): Promise<void> {
     for (let quiet = 0; quiet < 3;) {
       let done = 0;
+      const startedAt = performance.now();
       while (done < 100 && this.#core.attempt() !== undefined) done++;
+      this.#attempting += performance.now() - startedAt;
       for (const pod of this.#bound.splice(0, 1_000)) {
         done++;
         this.#show(pod);
@@ -254,23 +280,33 @@ async function measure(load: Load): Promise<string> {
   return (
     `${micros(on, 0.5)} with the record, ${micros(off, 0.5)} without it; within a pair ${middle} more (quartiles ${low} to ${high}). ` +
     `Fastest tenth: ${micros(on, 0.1)} and ${micros(off, 0.1)}, ${percent(quantile(on, 0.1) / quantile(off, 0.1))} more. ` +
-    `Inside the record: median ${micros(inside, 0.5)}, fastest tenth ${micros(inside, 0.1)}`
+    `Inside the record: median ${micros(inside.all, 0.5)}, fastest tenth ${micros(inside.all, 0.1)}; ` +
+    `median share of the attempts ${(quantile(inside.shares, 0.5) * 100).toFixed(2)} %`
   );
 }
 
-/** Returns the milliseconds of each round that are spent inside the record. */
-async function measureInside(load: Load): Promise<readonly number[]> {
+/** By round: the milliseconds inside the record, and the share of the attempts that it takes. */
+interface Inside {
+  readonly all: readonly number[];
+  readonly shares: readonly number[];
+}
+
+async function measureInside(load: Load): Promise<Inside> {
   const meter = new RecordMeter();
   const stage = new Stage(load, true);
-  const times: number[] = [];
+  const [all, shares]: [number[], number[]] = [[], []];
   for (let round = -8; round < pairs; round++) {
     meter.take();
+    stage.takeAttempting();
     await stage.round();
-    if (round >= 0) times.push(meter.take());
+    const spent = meter.take();
+    if (round < 0) continue;
+    all.push(spent.all);
+    shares.push(spent.deciding / stage.takeAttempting());
   }
   await stage.stop();
   meter.stop();
-  return times;
+  return { all, shares };
 }
 
 const { RECORD: only } = process.env;
