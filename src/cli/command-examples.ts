@@ -85,6 +85,8 @@ export const commandExamples: Readonly<Record<string, Examples>> = {
       'tutti timeline --all-namespaces --since 10m --follow --scheduler-token-file token --scheduler-ca ca.crt',
     'Print a trace for Perfetto':
       'tutti timeline --all-namespaces -o trace --scheduler-token-file token --scheduler-ca ca.crt',
+    'Show what tutti up has done; it prints the address of its scheduler':
+      'tutti timeline --scheduler-url http://127.0.0.1:36715',
   },
   ui: {
     'Serve the timeline page, and ask the scheduler with a token of a ServiceAccount':

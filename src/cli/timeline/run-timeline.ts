@@ -12,6 +12,7 @@ import { subjectName } from '../explain/subject-argument.ts';
 import type { SubjectArgument } from '../explain/subject-argument.ts';
 import { withCluster } from '../explain/with-cluster.ts';
 import { printList, printNote } from '../output/print.ts';
+import { httpEndpoints } from '../ui/http-endpoints.ts';
 import { leaderEndpointsOf } from '../ui/leader-endpoints-of.ts';
 import { followTimeline } from './follow-timeline.ts';
 import { readTimeline } from './read-timeline.ts';
@@ -29,6 +30,8 @@ export interface TimelineFlags
   /** In milliseconds. Absent: all that is recorded. */
   readonly since?: number;
   readonly follow?: true;
+  /** Of a scheduler that answers without a token. Absent: the scheduler that leads is looked up. */
+  readonly schedulerUrl?: string;
 }
 
 /** The timeline has nothing of what the user has named. */
@@ -54,7 +57,8 @@ export async function runTimeline(
 ): Promise<number> {
   const { clock, interruption, stdout } = context;
   return withCluster(flags, context, async (cluster) => {
-    const endpoints = leaderEndpointsOf(cluster, flags, context);
+    const endpoints =
+      flags.schedulerUrl === undefined ? leaderEndpointsOf(cluster, flags, context) : httpEndpoints(flags.schedulerUrl);
     const timeline = await readTimeline(endpoints, clock, interruption.signal);
     const selection: Selection = { namespace: cluster.namespace, subjects };
     const from = flags.since === undefined ? 0 : timeline.now - flags.since;

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { colorOption, withConnectionFlags, withNamespaceFlags, withSchedulerLookupFlags } from '../cluster-flags.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withLeaderFlags } from '../explain/leader/leader-flags.ts';
@@ -38,6 +38,14 @@ export function timelineCommand(commands: TimelineCommands, onDone: (exitCode: n
     )
     .option('--no-headers', 'Print no column headers.')
     .addOption(colorOption())
+    .addOption(
+      new Option(
+        '--scheduler-url <url>',
+        'Ask the scheduler at this address, without a token. For tutti up, which prints the address.',
+      )
+        .argParser(schedulerUrl)
+        .conflicts(['tokenFromServiceAccount', 'schedulerTokenFile']),
+    )
     .action(async (subjects: readonly SubjectArgument[] | undefined, flags: TimelineFlags, own: Command) => {
       if (flags.follow === true && flags.output === 'trace')
         own.error('error: --follow cannot be combined with -o trace: a trace ends with what has happened so far.');
@@ -48,4 +56,10 @@ export function timelineCommand(commands: TimelineCommands, onDone: (exitCode: n
     'after',
     `\nExit codes:\n  ${exitCodes.ok}  The events were printed.\n  ${exitCodes.failed}  The scheduler that leads cannot be found or asked, or has recorded nothing of a named group or pod. With --follow, only the former.`,
   );
+}
+
+function schedulerUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' && url.pathname === '/' && url.search === '') return url.origin;
+  throw new InvalidArgumentError('It must be a URL without a path, such as http://127.0.0.1:36715.');
 }

@@ -140,6 +140,11 @@ describe('tutti timeline', () => {
     expect(started.slice(1, 6)).toEqual(['group/red', 'Started', 'Running', '2/2/2', expect.stringMatching(/^\d+s$/)]);
     expect(rows.at(-1)![0]).toMatch(/^\d+ events, recorded since 20/);
 
+    const ofPlayground = ['--kubeconfig', ground.kubeconfigPath, '--scheduler-url', ground.schedulerUrl];
+    const direct = home.tutti(['timeline', 'red', ...ofPlayground]);
+    expect((await direct.ended()).exitCode).toBe(0);
+    expect(direct.stdout).toBe(table);
+
     const [, json] = await timeline('group/red', '-o', 'json', '--since', '1h');
     const list = JSON.parse(json) as TimelineList;
     expectValidAnswer(list);
