@@ -292,9 +292,9 @@ const firstBarMs = 60_000;
 const longestBarMs = 600_000;
 
 /**
- * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes. It ends early when the node
- * changes, which also ends the series, or when a running pod leaves the node. A change within `lagMs` after the rejection may have been
- * received first, so that it ends nothing.
+ * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes, from the moment in which the scheduler
+ * has received the rejection. It ends early when the node changes, which also ends the series, or when a running pod leaves the node. A change
+ * within `lagMs` after the rejection may have been received first, so that it ends nothing.
  */
 export function barredNodes(
   record: StoreRecord,
@@ -323,7 +323,7 @@ export function barredNodes(
     const bar = { node: pod.node, namespace: namespaceOf(pod), template: templateOf(pod), at };
     const count = (times.get(keyOf(bar)) ?? 0) + 1;
     times.set(keyOf(bar), count);
-    bars.push({ ...bar, until: Math.max(at, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1)) });
+    bars.push({ ...bar, until: Math.max(at + lagMs, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1)) });
   }
   return bars.filter(({ until }) => until > now);
 }
