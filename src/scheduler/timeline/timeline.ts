@@ -182,7 +182,9 @@ export class Timeline {
       return;
     }
     entity.rejectionPosition = -1;
-    if (entity.schedulingEntity.kind === 'pod') this.#recordPod(entity.schedulingEntity.pod, 'Starting');
+    if (entity.schedulingEntity.kind !== 'pod') return;
+    const pod = this.#podAlone(entity.schedulingEntity.pod.uid);
+    if (pod !== undefined) this.#recordPod(pod, 'Starting');
   }
 
   /** These members are no longer assumed on their nodes, because they could not be bound. */
@@ -269,8 +271,17 @@ export class Timeline {
       if (this.#lanes.has(key)) this.#recordGroup(key);
       return;
     }
-    const pod = this.#options.cluster.pod(reservation.owner.uid);
+    const pod = this.#podAlone(reservation.owner.uid);
     if (pod !== undefined) this.#recordPod(pod);
+  }
+
+  /**
+   * Returns the pod as it is now; undefined: it has gone, or has joined a group. The watch may have shown that since the caller read the pod, and the
+   * transition with which it has gone must stay its last.
+   */
+  #podAlone(uid: string): Pod | undefined {
+    const pod = this.#options.cluster.pod(uid);
+    return pod === undefined || this.#groupOf(pod) !== undefined ? undefined : pod;
   }
 
   #groupTransition(key: string, kind: TransitionKind): void {
@@ -296,10 +307,8 @@ export class Timeline {
 
   #recordRejectionOfPod(entity: RecordableEntity): void {
     if (entity.schedulingEntity.kind !== 'pod') return;
-    const { cluster } = this.#options;
     const { uid } = entity.schedulingEntity.pod;
-    const pod = cluster.pod(uid);
-    // The watch may have shown its end before.
+    const pod = this.#podAlone(uid);
     if (pod === undefined || !this.#begins(pod, stateOfPod(pod, noPlans))) return;
     const run = entity.rejectionPosition;
     if (this.ring.grow(run, uid, this.#entry)) this.#follower?.(run);
