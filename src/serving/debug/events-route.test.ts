@@ -188,6 +188,19 @@ describe('/debug/events', () => {
     expect(client.isOpen).toBe(false);
   });
 
+  it('ends the streams, and nothing else, if a change cannot be shown', async () => {
+    const story = new Story();
+    const client = (await story.connect())!;
+    vi.spyOn(story.core.harness.core.timeline, 'delta').mockImplementationOnce(() => {
+      throw new Error('a bug');
+    });
+    await story.tick();
+    expect(client.isOpen).toBe(false);
+    story.core.group({ name: 'red', minMember: 1 });
+    await story.connect(client);
+    expect(client.lines).toEqual(['Added gang/default/red']);
+  });
+
   it('runs nothing without clients', async () => {
     const story = new Story();
     const client = (await story.connect())!;

@@ -91,7 +91,17 @@ export class TimelineClients {
 
   #tick(): void {
     this.#timer = this.#options.clock.setTimer(mergeMs, () => this.#tick());
-    this.#sendChanges();
+    try {
+      this.#sendChanges();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** The scheduler goes on without the clients. They connect again. */
+  #failed(error: unknown): void {
+    this.#options.logger.error('serving the timeline failed', { error });
+    for (const { client } of this.#followers) client.end();
   }
 
   /** Sends what has changed since the last time. */
@@ -121,10 +131,7 @@ export class TimelineClients {
   #writeSnapshots(): void {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    this.#writeAll().catch((error: unknown) => {
-      this.#options.logger.error('serving the timeline failed', { error });
-      for (const { client } of this.#followers) client.end();
-    });
+    this.#writeAll().catch((error: unknown) => this.#failed(error));
   }
 
   async #writeAll(): Promise<void> {
