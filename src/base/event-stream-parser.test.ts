@@ -30,3 +30,19 @@ it('keeps an event back until it is complete', () => {
   expect(parser.push('data: 1\n')).toEqual([]);
   expect(parser.push('\n')).toEqual([{ type: 'message', data: '1' }]);
 });
+
+it.each([
+  ['a line', 'x'],
+  ['an event', 'data: x\n'],
+])('refuses %s without an end', (_what, piece) => {
+  const parser = new EventStreamParser(100);
+  const endless = (): void => {
+    for (let i = 0; i < 101; i++) parser.push(piece);
+  };
+  expect(endless).toThrow('an event without an end');
+});
+
+it('reads any number of events that are not too long', () => {
+  const parser = new EventStreamParser(100);
+  for (let i = 0; i < 100; i++) expect(parser.push('data: xxxxxxxxxx\n\n')).toHaveLength(1);
+});

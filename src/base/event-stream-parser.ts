@@ -5,20 +5,36 @@ export interface StreamEvent {
   readonly data: string;
 }
 
+/** Maximum length of an event, in characters. A server that sends a longer one is broken. */
+const maxEventLength = 128 * 2 ** 20;
+
 /**
  * Parses the text of a stream of Server-Sent Events, piece by piece. Ids are not kept: a message of the timeline contains what its id is made of.
  * Comments and events without data are dropped.
  */
 export class EventStreamParser {
-  /** Characters after the last complete line. */
-  #rest = '';
+  readonly #maxLength: number;
+  /** Pieces after the last complete line. */
+  #rest: string[] = [];
   #type = '';
   #data: string[] = [];
+  /** Number of characters since the last event. */
+  #length = 0;
 
-  /** Returns the events that this piece completes. */
+  constructor(maxLength = maxEventLength) {
+    this.#maxLength = maxLength;
+  }
+
+  /** Returns the events that this piece completes. Throws if an event becomes too long. */
   push(piece: string): readonly StreamEvent[] {
-    const lines = (this.#rest + piece).split(/\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop()!;
+    this.#length += piece.length;
+    if (this.#length > this.#maxLength) throw new Error('the server sends an event without an end');
+    const mayEndLine = this.#rest.at(-1)?.endsWith('\r') === true || /[\r\n]/.test(piece);
+    this.#rest.push(piece);
+    // Joined once for each line: a long one comes in many pieces.
+    if (!mayEndLine) return [];
+    const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/);
+    this.#rest = [lines.pop()!];
     return lines.flatMap((line) => this.#line(line) ?? []);
   }
 
@@ -35,6 +51,7 @@ export class EventStreamParser {
     const isEvent = this.#data.length > 0;
     this.#type = '';
     this.#data = [];
+    this.#length = 0;
     return isEvent ? event : undefined;
   }
 }
