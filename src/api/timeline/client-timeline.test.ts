@@ -92,6 +92,8 @@ describe('a client', () => {
     expect(client.transitions).toMatchObject([{ kind: 'Unknown', state: 'Unknown' }]);
     const unknownMessage = { kind: 'hint', epoch: 'a', now: 0 } as unknown as TimelineMessage;
     expect(withMessage(client, unknownMessage)).toBe(client);
+    const gap = { kind: 'gap', reason: 'constructor', epoch: 'a', now: 0 } as unknown as TimelineMessage;
+    expect(withMessage(client, gap).gap).toBe('Unknown');
   });
 });
 

@@ -1,4 +1,4 @@
-import { knownEntity, knownTransition } from './known-values.ts';
+import { knownEntity, knownReason, knownTransition } from './known-values.ts';
 import type { TimelineEntity } from './timeline-entity.ts';
 import type { GapReason, TimelineDelta, TimelineMessage, TimelineSnapshot } from './timeline-message.ts';
 import type { TimelineNode } from './timeline-node.ts';
@@ -47,7 +47,7 @@ export const emptyTimeline: ClientTimeline = {
 /**
  * Returns the client's timeline after a message; it changes neither. A message that was received before changes nothing, and one that does not
  * continue what the client has makes it `outdated`, so that nothing is lost or doubled. Unknown messages, kinds and states of a newer server are
- * tolerated: kinds and states become `Unknown`.
+ * tolerated: kinds, states and reasons become `Unknown`.
  */
 export function withMessage(timeline: ClientTimeline, message: TimelineMessage): ClientTimeline {
   switch (message.kind) {
@@ -56,7 +56,7 @@ export function withMessage(timeline: ClientTimeline, message: TimelineMessage):
     case 'delta':
       return withDelta(timeline, message);
     case 'gap':
-      return { ...timeline, status: 'outdated', now: message.now, gap: message.reason };
+      return { ...timeline, status: 'outdated', now: message.now, gap: knownReason(message.reason) };
     default:
       return timeline;
   }
