@@ -81,6 +81,41 @@ it('shows why the server refuses', async () => {
   expect(received.connection).toEqual({ kind: 'lost', why: '8 clients follow it already' });
 });
 
+const pod = { kind: 'Pod', namespace: 'ml', name: 'lone' };
+const change = { sequence: 6, time: 1_000, kind: 'Changed', entity: 'pod/a', state: 'Running' };
+
+it.each<[string, string]>([
+  ['no JSON', '{'],
+  ['no object', 'null'],
+  ['no kind', '{}'],
+  ['a snapshot without its lists', '{"kind":"snapshot"}'],
+  ['a time that is no number', JSON.stringify({ ...delta(5, 6), now: 'soon' })],
+  ['a number that is too large', JSON.stringify(delta(5, 6)).replace('2000', '1e999')],
+  ['a time after the last one', JSON.stringify({ ...delta(5, 6), now: 1e22 })],
+  ['a negative number', JSON.stringify(delta(-1, 6))],
+  ['a capacity without end', JSON.stringify({ ...snapshot, capacity: 1e15 })],
+  ['an entity without a name', JSON.stringify({ ...delta(5, 6), entities: [{ key: 'pod/a', state: 'Running' }] })],
+  ['counts that are none', JSON.stringify({ ...delta(5, 6), transitions: [{ ...change, counts: null }] })],
+  ['a reason that is no text', JSON.stringify({ ...delta(5, 6), transitions: [{ ...change, reason: 7 }] })],
+  [
+    'an entity without a creation time',
+    JSON.stringify({ ...delta(5, 6), entities: [{ key: 'pod/a', state: 'Running', subject: pod }] }),
+  ],
+  ['a node without shares', JSON.stringify({ ...delta(5, 6), nodes: [{ name: 'a', state: 'Ready', resources: {} }] })],
+])('says so if the server sends %s, and tries again slowly', async (_what, data) => {
+  const times: number[] = [];
+  const answer: Answer = async function* () {
+    times.push(Date.now());
+    yield* stream(snapshot);
+    yield `data: ${data}\n\n`;
+    await new Promise(() => undefined);
+  };
+  await run(answer, answer, answer);
+  expect(received.connection).toEqual({ kind: 'lost', why: 'the scheduler has sent what this version cannot read' });
+  expect(received.timeline).toMatchObject({ status: 'current', sequence: 5 });
+  expect(times.slice(1).map((time, index) => time - times[index]!)).toEqual([10_000, 10_000]);
+});
+
 it('waits longer after each failure', async () => {
   const times: number[] = [];
   const start = Date.now();

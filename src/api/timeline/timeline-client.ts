@@ -4,6 +4,7 @@ import type { Random } from '../../base/random.ts';
 import { emptyTimeline, withMessage } from './client-timeline.ts';
 import type { ClientTimeline } from './client-timeline.ts';
 import { formatEventId } from './event-id.ts';
+import { hasKnownForm } from './message-form.ts';
 import type { TimelineMessage } from './timeline-message.ts';
 
 /** `lost`: the timeline stays as it was. The client tries again by itself. */
@@ -39,12 +40,26 @@ export interface TimelineClientOptions {
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
+/** After as many failures, the delay is the longest. */
+const slowFailures = 5;
 /** The server sends a comment every 15 seconds when nothing changes. */
 const silenceMs = 40_000;
 
 /** The server refuses the stream. The message says why. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
+}
+
+/** Why the connection is lost: see UnknownMessageError. */
+export const unreadable = 'the scheduler has sent what this version cannot read';
+
+/** The server has sent something that is no message, or has another form than this version knows. Connecting again may not help. */
+class UnknownMessageError extends Error {
+  override readonly name = 'UnknownMessageError';
+
+  constructor() {
+    super(unreadable);
+  }
 }
 
 /** Follows /debug/events. Reconnects with Last-Event-ID, so that it loses and doubles no transition. */
@@ -67,7 +82,10 @@ export class TimelineClient {
       try {
         await this.#follow(signal);
       } catch (error) {
-        why = error instanceof RefusedError ? error.message : 'the scheduler does not answer';
+        const isExplained = error instanceof RefusedError || error instanceof UnknownMessageError;
+        why = isExplained ? error.message : 'the scheduler does not answer';
+        // The messages before may have been good each time.
+        if (error instanceof UnknownMessageError) this.#failures = Math.max(this.#failures, slowFailures);
       }
       if (hasEnded()) return;
       this.#update({ connection: { kind: 'lost', why } });
@@ -102,7 +120,7 @@ export class TimelineClient {
       for await (const text of texts) {
         silence.cancel();
         silence = clock.setTimer(silenceMs, end);
-        for (const { data } of parser.push(text)) if (!this.#take(JSON.parse(data) as TimelineMessage)) return;
+        for (const { data } of parser.push(text)) if (!this.#take(messageIn(data))) return;
       }
     } finally {
       silence.cancel();
@@ -128,6 +146,17 @@ export class TimelineClient {
     this.#received = { ...this.#received, ...changed };
     this.#options.onChange(this.#received);
   }
+}
+
+function messageIn(data: string): TimelineMessage {
+  let message: unknown;
+  try {
+    message = JSON.parse(data);
+  } catch {
+    throw new UnknownMessageError();
+  }
+  if (!hasKnownForm(message)) throw new UnknownMessageError();
+  return message;
 }
 
 /** Returns the scheduler's time. The clock of this machine has no influence: only the time that has passed since a message counts. */

@@ -1,6 +1,6 @@
 import { explainApiVersion } from '../../api/explain/basis.ts';
 import type { ClientTimeline } from '../../api/timeline/client-timeline.ts';
-import { RefusedError, TimelineClient } from '../../api/timeline/timeline-client.ts';
+import { RefusedError, TimelineClient, unreadable } from '../../api/timeline/timeline-client.ts';
 import type { Received } from '../../api/timeline/timeline-client.ts';
 import type { TimelineChange, TimelineItem } from '../../api/timeline/timeline-answer.ts';
 import type { GapReason } from '../../api/timeline/timeline-message.ts';
@@ -60,6 +60,7 @@ class FollowPrinter {
   #before: Received | undefined;
   /** Attempts to connect that failed since the last message. */
   #failures = 0;
+  #isUnreadable = false;
 
   constructor(options: FollowOptions, context: CommandContext) {
     this.#options = options;
@@ -79,9 +80,10 @@ class FollowPrinter {
   show(received: Received): void {
     const { timeline, connection } = received;
     if (connection.kind === 'lost') {
-      // Streams end from time to time, and the next one follows at once. Only an outage is worth a word.
-      if (++this.#failures === 2)
-        printNote(`cannot follow the timeline, trying again: ${connection.why}`, this.#context);
+      // Streams end from time to time, and the next one follows at once. Only an outage is worth a word, and once what cannot be read.
+      const isNew = connection.why === unreadable ? !this.#isUnreadable : ++this.#failures === 2;
+      this.#isUnreadable ||= connection.why === unreadable;
+      if (isNew) printNote(`cannot follow the timeline, trying again: ${connection.why}`, this.#context);
       return;
     }
     this.#failures = 0;

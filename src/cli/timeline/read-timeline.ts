@@ -1,6 +1,7 @@
 import { emptyTimeline, withMessage } from '../../api/timeline/client-timeline.ts';
 import type { ClientTimeline } from '../../api/timeline/client-timeline.ts';
 import { RefusedError } from '../../api/timeline/timeline-client.ts';
+import { hasKnownForm } from '../../api/timeline/message-form.ts';
 import type { TimelineMessage } from '../../api/timeline/timeline-message.ts';
 import type { Clock } from '../../base/clock.ts';
 import { EventStreamParser } from '../../base/event-stream-parser.ts';
@@ -14,8 +15,6 @@ import { openEvents } from './open-events.ts';
 const timeoutMs = 30_000;
 /** A scheduler with more is broken, or is no scheduler. */
 const maxLength = 128 * 2 ** 20;
-/** The latest time of a Date. */
-const maxTime = 8.64e15;
 
 /** Reads what the scheduler has recorded. Rejects with a UserError if it refuses, does not answer in time, or answers in an unknown form. */
 export async function readTimeline(
@@ -54,37 +53,6 @@ function messageIn(data: string): TimelineMessage {
   } catch {
     throw new UnknownAnswerError('/debug/events');
   }
-  if (!isMessage(message)) throw new UnknownAnswerError('/debug/events');
+  if (!hasKnownForm(message)) throw new UnknownAnswerError('/debug/events');
   return message;
-}
-
-function isMessage(message: unknown): message is TimelineMessage {
-  const { kind, now, heldSince, entities, transitions, nodes } = (message ?? {}) as Readonly<Record<string, unknown>>;
-  if (kind !== 'snapshot') return typeof kind === 'string';
-  return (
-    isTime(now) &&
-    isTime(heldSince) &&
-    Array.isArray(nodes) &&
-    isListOf(entities, ({ key, subject, state }) => {
-      const { namespace, name } = (subject ?? {}) as Readonly<Record<string, unknown>>;
-      return [key, state, namespace, name].every((each) => typeof each === 'string');
-    }) &&
-    isListOf(
-      transitions,
-      ({ sequence, time, until = time, kind, entity }) =>
-        typeof sequence === 'number' &&
-        isTime(time) &&
-        isTime(until) &&
-        typeof kind === 'string' &&
-        typeof entity === 'string',
-    )
-  );
-}
-
-function isListOf(list: unknown, isItem: (item: Readonly<Record<string, unknown>>) => boolean): boolean {
-  return Array.isArray(list) && list.every((item) => isItem((item ?? {}) as Readonly<Record<string, unknown>>));
-}
-
-function isTime(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= maxTime;
 }

@@ -234,4 +234,20 @@ describe('tutti timeline', () => {
     ]);
     expect(process.stderr).toContain('Another scheduler leads now');
   });
+
+  it('says once that it cannot read what the scheduler sends while it follows, and goes on', async () => {
+    const happened = transition(1_000, 'Waiting', { sequence: 1 });
+    const resume = textOf(snapshot([], { after: 1, sequence: 1 }));
+    streams = [
+      { text: textOf(snapshot([happened], { sequence: 1 })) },
+      { text: `${resume}data: {"kind":"delta","now":1e999}\n\n` },
+    ];
+    const process = start('-n', 'ml', '--follow');
+    await process.said(/cannot read/);
+    process.signal('SIGINT');
+    expect(await process.ended()).toEqual({ exitCode: 130 });
+    expect(process.stderr).toBe(
+      'cannot follow the timeline, trying again: the scheduler has sent what this version cannot read\n',
+    );
+  });
 });
