@@ -70,7 +70,8 @@ export class ResponseStream implements StreamClient {
 
   #write(text: string): void {
     if (this.#isClosed) return;
-    this.#isBusy = !this.#response.write(text);
+    // As bytes, which are outside the limited heap of the serving thread: a text stays in memory until the client has received all of it.
+    this.#isBusy = !this.#response.write(Buffer.from(text));
     if (!this.#isBusy) return;
     // The client does not even read.
     this.#stall = setTimeout(() => this.#response.destroy(), httpLimits.streamStallMs);

@@ -154,3 +154,30 @@ it('closes at once without requests in progress, and may close twice', async () 
   await front.close();
   await expect(get('/a')).rejects.toThrow();
 });
+
+it('keeps serving while eight clients of a stream read nothing of a long text', async () => {
+  const text = 'x'.repeat(12 * 2 ** 20);
+  const streams: StreamClient[] = [];
+  answer = ({ path }) =>
+    Promise.resolve({
+      status: 200,
+      text: path === '/stream' ? '' : path,
+      ...(path === '/stream' && {
+        stream: (client: StreamClient) => {
+          streams.push(client);
+          client.send(text);
+          return { closed: () => undefined, lagged: () => undefined };
+        },
+      }),
+    });
+  const clients = Array.from({ length: 8 }, () =>
+    request(`https://127.0.0.1:${front.port}/stream`, { rejectUnauthorized: false, agent: false })
+      .on('response', (response) => response.pause())
+      .on('error', () => undefined)
+      .end(),
+  );
+  await expect.poll(() => streams.length).toBe(8);
+  for (let round = 0; round < 3; round++) expect(await get('/livez')).toMatchObject({ status: 200 });
+  expect(logged).toEqual([]);
+  for (const client of clients) client.destroy();
+});
