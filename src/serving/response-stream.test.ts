@@ -1,8 +1,12 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { silentLogger } from '../observability/silent-logger.ts';
+import { httpLimits } from './http-limits.ts';
 import { RequestHandler } from './request-handler.ts';
+import { ResponseStream } from './response-stream.ts';
 import type { StreamClient } from './route.ts';
 import { startLocalServing } from './start-local-serving.ts';
 import type { Serving } from './start-local-serving.ts';
@@ -84,6 +88,26 @@ it('sends one text of any length, and lets others wait behind it', async () => {
   socket.resume();
   await expect.poll(() => events).toEqual(['closed']);
   await expect.poll(() => received).toMatch(/yz\r\n0\r\n\r\n$/);
+});
+
+it('gives up a client that does not read what is left at the end', () => {
+  vi.useFakeTimers();
+  const closed: string[] = [];
+  // The system still took each text, and then no more.
+  const response = Object.assign(new EventEmitter(), {
+    write: () => true,
+    end: () => undefined,
+    destroy: () => response.emit('close'),
+  });
+  const stream = new ResponseStream(response as unknown as ServerResponse, () => closed.push('response'));
+  stream.open(() => ({ closed: () => void closed.push('stream'), lagged: () => undefined }), 'text');
+  stream.end();
+  response.emit('drain');
+  vi.advanceTimersByTime(httpLimits.streamStallMs - 1);
+  expect(closed).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(closed).toEqual(['response', 'stream']);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 it('reports to the stream that the client has gone', async () => {

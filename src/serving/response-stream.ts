@@ -60,10 +60,11 @@ export class ResponseStream implements StreamClient {
     this.#waitingBytes = 0;
   }
 
-  /** Does not wait for a client that is slow. */
+  /** Does not wait for a client that is slow, and gives up one that does not read. */
   end(): void {
     if (this.#isEnding || this.#isClosed) return;
     this.#isEnding = true;
+    if (!this.#isBusy) this.#limitStall();
     this.#response.end(this.#waiting.join(''));
     this.#waiting = [];
   }
@@ -73,12 +74,16 @@ export class ResponseStream implements StreamClient {
     // As bytes, which are outside the limited heap of the serving thread: a text stays in memory until the client has received all of it.
     this.#isBusy = !this.#response.write(Buffer.from(text));
     if (!this.#isBusy) return;
-    // The client does not even read.
+    this.#limitStall();
+  }
+
+  /** Ends the connection to a client that does not even read. */
+  #limitStall(): void {
     this.#stall = setTimeout(() => this.#response.destroy(), httpLimits.streamStallMs);
   }
 
   #drained(): void {
-    clearTimeout(this.#stall);
+    if (!this.#isEnding) clearTimeout(this.#stall);
     this.#isBusy = false;
     if (this.#isLagging) {
       this.#isLagging = false;
