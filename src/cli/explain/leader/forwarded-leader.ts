@@ -120,6 +120,8 @@ export class ForwardedLeader implements LeaderState {
         const headers = { ...more, host: 'scheduler', authorization: `Bearer ${token}`, connection: 'close' };
         const sent = request({ createConnection: () => socket, path, headers }, resolve);
         sent.on('error', reject);
+        // Also if it ends without a response and without an error, as after an upgrade that this client has not asked for.
+        sent.on('close', () => reject(new Error('the connection was closed')));
         sent.end();
       });
     });

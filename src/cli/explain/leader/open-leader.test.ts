@@ -79,6 +79,10 @@ beforeAll(async () => {
       response.end(Buffer.from([0x1f, 0x8b, 0xff, 0x00]));
       return;
     }
+    if (url === '/debug/upgrade') {
+      response.socket!.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+      return;
+    }
     const isFirst = url === '/debug/queue?limit=500&offset=0';
     const entities = [{ ...entity, store: isFirst ? 'gated' : 'unschedulable', priority: isFirst ? 0 : 5 }];
     const isDenied = headers.authorization !== 'Bearer secret';
@@ -150,6 +154,13 @@ describe('the scheduler that leads', () => {
     });
     abort.abort();
     await ended;
+  });
+
+  it('that changes the protocol does not answer', async () => {
+    const leader = await open(unverified);
+    const options = { headers: {}, signal: new AbortController().signal };
+    await expect(leader.stream('/debug/upgrade', options)).rejects.toThrow('did not answer GET /debug/upgrade');
+    await expect(leader.get('/debug/upgrade')).rejects.toThrow('did not answer GET /debug/upgrade');
   });
 
   it('returns the response of a denied stream as it is', async () => {
