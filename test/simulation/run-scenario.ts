@@ -150,9 +150,8 @@ export async function runScenario(
       ? 'PreBind may have failed on the node'
       : undefined;
   const areDelayed = (): boolean => isRateLimited || world.faults.struck.has('call/waits-for-connection');
-  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, () =>
-    world.faults.struck.has('step/clock-jump'),
-  );
+  const areClocksWrong = (): boolean => world.faults.struck.has('step/clock-jump');
+  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, areClocksWrong);
   const turns =
     reservations &&
     new TurnChecker(evidence, {
@@ -164,7 +163,7 @@ export async function runScenario(
       calmFrom: () => (world.undisturbedFrom === 0 ? 0 : evidence.promptFrom()),
       isUnclear: () =>
         isUnclear ??
-        (world.faults.struck.has('step/clock-jump') ? 'a clock has jumped' : undefined) ??
+        (areClocksWrong() ? 'a clock has jumped' : undefined) ??
         (scenario.forbiddenNode !== undefined || scenario.extender !== undefined
           ? 'a node or an extender rejects pods'
           : undefined),
@@ -174,7 +173,7 @@ export async function runScenario(
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence, obstacles),
-    new ReleaseChecker(evidence, obstacles, isUnclear),
+    new ReleaseChecker(evidence, obstacles, isUnclear, areClocksWrong),
     new SlowBindingChecker(evidence, isRateLimited),
     preemptions,
     new PriorityChecker(evidence, schedulerNames, obstacles),

@@ -9,6 +9,7 @@ import {
   closed,
   groupNamed,
   nameSeveralSchedulers,
+  isStartNoted,
   notedStart,
   podsIn,
   takenCapacity,
@@ -92,12 +93,17 @@ export class ReleaseChecker implements Checker {
   readonly #areZonesPools: boolean;
   readonly #wereNativeGroupsHidden: (from: number, to: number) => boolean;
   readonly #isUnclear: string | undefined;
+  readonly #areClocksWrong: () => boolean;
 
-  /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
+  /**
+   * `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. `areClocksWrong`: returns whether a new leader
+   * may be wrong about how long a group has been partially bound.
+   */
   constructor(
     evidence: Evidence,
     { forbiddenNode, refused = [], areZonesPools = false, wereNativeGroupsHidden }: Obstacles = {},
     isUnclear?: string,
+    areClocksWrong: () => boolean = () => false,
   ) {
     this.#evidence = evidence;
     this.#starts = new ReceivedStarts(evidence.record);
@@ -106,6 +112,7 @@ export class ReleaseChecker implements Checker {
     this.#areZonesPools = areZonesPools;
     this.#wereNativeGroupsHidden = wereNativeGroupsHidden ?? ((): boolean => false);
     this.#isUnclear = isUnclear;
+    this.#areClocksWrong = areClocksWrong;
   }
 
   sent(call: Call): void {
@@ -172,7 +179,8 @@ export class ReleaseChecker implements Checker {
       // The sender may not know yet that the group was created again.
       const since = this.#onNodesSince.get(this.#evictedFrom.get(pod.key) ?? group.uid) ?? now;
       // Condition times have a resolution of one second.
-      if (now - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
+      const isEarly = now - since < group.graceMs - 1_000 && !this.#areClocksWrong();
+      if (isEarly && !this.#wasReleasedLately(group.name))
         this.#evidence.violated(
           'I2',
           `${by} evicted ${pod.name} of group ${group.name}, before its grace period had ended`,
@@ -305,8 +313,9 @@ export class ReleaseChecker implements Checker {
 
   /** Returns why the sender cannot know that the group has started; undefined: it knows, or a controller should have recorded it. */
   #whyUnnoted(sender: Call['process'], group: PlainGroup, view: Call['seen']): string | undefined {
-    if (notedStart(group) === true || this.#starts.has(sender, group)) return undefined;
     const pods = podsIn(this.#evidence.record, view);
+    if (isStartNoted(group, pods) || this.#starts.has(sender, group)) return undefined;
+    if (notedStart(group) === true) return 'only an earlier start was recorded';
     const isRelabelled = pods.some((pod) => pod.boundFor === group.uid && pod.group !== group.name);
     if (isRelabelled) return 'a member lost its label';
     if (tallyOf(group, pods).isWhole) return undefined;

@@ -80,6 +80,15 @@ export function mayConfirmStart(group: PlainGroup, { scheduled }: PlainPod): boo
   );
 }
 
+/**
+ * Returns whether the controller has recorded the start of this life of the group. In a PodGroup of Kubernetes itself it records only the first one,
+ * so the condition says nothing if all bound members were bound later.
+ */
+export function isStartNoted(group: PlainGroup, pods: readonly PlainPod[]): boolean {
+  if (notedStart(group) !== true) return false;
+  return !group.isNative || tallyOf(group, pods).bound.some((pod) => mayConfirmStart(group, pod));
+}
+
 function startCondition({
   isNative,
   status,

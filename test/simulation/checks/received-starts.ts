@@ -1,7 +1,7 @@
 import type { Call } from '../world/call.ts';
 import type { SimulatedProcess } from '../world/process.ts';
 import type { StoreRecord } from '../world/record.ts';
-import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, isStartNoted, podsIn, tallyOf } from './plain-group.ts';
 import type { PlainGroup } from './plain-objects.ts';
 
 /** Tells which processes have received a state in which the quorum of a group was bound. A list skips the states before it. */
@@ -39,7 +39,7 @@ export class ReceivedStarts {
 
   /** Reports whether a scheduler that runs cannot know that the group has started. No controller has recorded it either. */
   areMissed(group: PlainGroup): boolean {
-    if (notedStart(group) === true) return false;
+    if (isStartNoted(group, podsIn(this.#record))) return false;
     return [...this.processes].some(
       (process) => process.role === 'scheduler' && process.isAlive && !this.has(process, group),
     );

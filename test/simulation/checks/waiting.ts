@@ -11,7 +11,7 @@ import {
   groupNamed,
   missingOf,
   nameSeveralSchedulers,
-  notedStart,
+  isStartNoted,
   podsIn,
   takenCapacity,
   tallyOf,
@@ -154,7 +154,7 @@ export class WaitingChecker implements Checker {
   #isTakenForNew(group: PlainGroup): boolean {
     const { record } = this.#evidence;
     const { since } = this.#writer;
-    if (since === undefined || notedStart(group) === true) return false;
+    if (since === undefined || isStartNoted(group, podsIn(record))) return false;
     const version = record.changes.findLast(({ at }) => at <= since)?.version ?? 0;
     return !tallyOf(group, podsIn(record, viewAt(version))).isWhole;
   }
