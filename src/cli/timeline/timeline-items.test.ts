@@ -49,5 +49,8 @@ it('makes an item again of a run that has grown, but of nothing else, also when 
   ]);
   expect(sequences(withMessage(second, snapshot([...second.transitions])))).toEqual([]);
   const other = snapshot([transition(20_000, 'Waiting', { sequence: 1 })], { epoch: 'b', entities: [group('red')] });
-  expect(sequences(withMessage(second, other))).toEqual([[1, undefined, 0]]);
+  const third = withMessage(second, other);
+  expect(sequences(third)).toEqual([[1, undefined, 0]]);
+  const next = snapshot([transition(90_000, 'Waiting', { sequence: 1 })], { epoch: 'c', entities: [group('red')] });
+  expect(sequences(withMessage(third, next))).toEqual([[1, undefined, 0]]);
 });

@@ -7,7 +7,7 @@ import { subjectOfKey } from './subject-of-key.ts';
 
 /** Makes items of a timeline that goes on. */
 export class TimelineItems {
-  readonly #waits = new WaitingTimes();
+  #waits = new WaitingTimes();
   #epoch = '';
   /** sequence number of a transition that was taken -> how many it stood for */
   #taken: ReadonlyMap<number, number> = new Map();
@@ -15,7 +15,9 @@ export class TimelineItems {
   /** Returns the items of what has happened since the last call, in order. A run that has grown is an item again. */
   take(timeline: ClientTimeline): readonly TimelineItem[] {
     const { epoch, transitions } = timeline;
-    const taken = epoch === this.#epoch ? this.#taken : new Map<number, number>();
+    const goesOn = epoch === this.#epoch;
+    const taken = goesOn ? this.#taken : new Map<number, number>();
+    if (!goesOn) this.#waits = new WaitingTimes();
     this.#epoch = epoch;
     this.#taken = new Map(transitions.map(({ sequence, count = 1 }) => [sequence, count]));
     const changed = transitions.filter(({ sequence, count = 1 }) => taken.get(sequence) !== count);
