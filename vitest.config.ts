@@ -10,7 +10,12 @@ import { defectInTests, defectVariable } from './test/simulation/defect-in-tests
  * Unit tests that start threads or servers, or measure the process. Others leave nothing behind in the process that runs them, and do
  * not mind what others have left in its memory.
  */
-const apart = ['src/*.test.ts', 'src/{cli,client,compose,serving,plane/apiserver}/**/*.test.ts', 'test/**/*.test.ts'];
+const apart = [
+  'src/*.test.ts',
+  'src/{cli,client,compose,serving,plane/apiserver}/**/*.test.ts',
+  'src/**/*-memory.test.ts',
+  'test/**/*.test.ts',
+];
 
 const setupFiles = ['./test/expect/safe-log-lines.ts', './test/lanes/property-seed.ts'];
 const inUnit = { setupFiles: [...setupFiles, './test/lanes/no-processes.ts'] };
