@@ -9,6 +9,7 @@ import type { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { chartFolder } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
+import { hangsMs } from '../planes/patience.ts';
 import { poll } from '../planes/poll.ts';
 import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
@@ -56,7 +57,8 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     await client.delete(definition).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
-    await poll(() => absent(definition), 'the CRD is gone');
+    // The API server may look for a minute for objects that are left, and then begins again.
+    await poll(() => absent(definition), 'the CRD is gone', 3 * hangsMs);
   }
 
   async function absent(path: string): Promise<string | undefined> {
