@@ -34,6 +34,8 @@ export class DataTable<T> {
   /** key of a row -> its elements */
   readonly #shown = new Map<string, ShownRow>();
   #rows: readonly T[] = [];
+  /** The rows were shown before, but may have other texts now. */
+  #isOutdated = false;
   #isScheduled = false;
 
   constructor(options: DataTableOptions<T>) {
@@ -51,6 +53,7 @@ export class DataTable<T> {
 
   show(rows: readonly T[]): void {
     this.#rows = rows;
+    this.#isOutdated = true;
     const gone = new Set(this.#shown.keys());
     for (const row of rows) gone.delete(this.#options.keyOf(row));
     for (const key of gone) {
@@ -64,16 +67,19 @@ export class DataTable<T> {
   #fill(): void {
     const { keyOf, classOf, columns } = this.#options;
     const missing = this.#rows.filter((row) => !this.#shown.has(keyOf(row)));
-    for (const row of missing.slice(0, newRowsPerFrame)) this.#shown.set(keyOf(row), this.#create(keyOf(row)));
+    const added = new Set(missing.slice(0, newRowsPerFrame));
+    for (const row of added) this.#shown.set(keyOf(row), this.#create(keyOf(row)));
     const shown: HTMLTableRowElement[] = [];
     for (const row of this.#rows) {
       const elements = this.#shown.get(keyOf(row));
       if (elements === undefined) continue;
+      shown.push(elements.row);
+      if (!this.#isOutdated && !added.has(row)) continue;
       columns.forEach(({ text }, index) => setText(elements.cells[index]!, text(row)));
       const style = classOf(row);
       if (elements.row.className !== style) elements.row.className = style;
-      shown.push(elements.row);
     }
+    this.#isOutdated = false;
     this.#arrange(shown);
     if (missing.length > newRowsPerFrame) this.#fillSoon();
   }
