@@ -25,26 +25,8 @@ import { makeSelfSignedCertificate } from '../../serving/certificates/self-signe
 import { expectValidAnswer, expectValidTrace } from '../../../test/expect/valid-answer.ts';
 import { createPod } from '../testing/create-pod.ts';
 import { freshHome } from '../testing/fresh-home.ts';
+import { leaderObjects } from '../testing/leader-objects.ts';
 import type { TestProcess } from '../testing/test-process.ts';
-
-const configuration = [
-  'apiVersion: kubescheduler.config.k8s.io/v1',
-  'kind: KubeSchedulerConfiguration',
-  'leaderElection: {resourceName: tutti-scheduler, resourceNamespace: tutti-system}',
-  'profiles: [{schedulerName: tutti}]',
-].join('\n');
-/** What the command reads to find the scheduler that leads. */
-const objects = {
-  '/api/v1/configmaps': {
-    metadata: { resourceVersion: '1' },
-    items: [{ metadata: { namespace: 'tutti-system', name: 'c' }, data: { 'scheduler.yaml': configuration } }],
-  },
-  '/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases/tutti-scheduler': {
-    spec: { holderIdentity: 'tutti-scheduler-x_2b0f' },
-  },
-  '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x': { spec: { containers: [{ name: 'scheduler' }] } },
-  '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
-};
 
 const home = freshHome('timeline');
 let scheduler: Server;
@@ -75,7 +57,7 @@ beforeAll(async () => {
     }).end();
   });
   await new Promise<void>((resolve) => scheduler.listen(0, '127.0.0.1', resolve));
-  api = await ForwardingServer.start({ objects, target: (scheduler.address() as AddressInfo).port });
+  api = await ForwardingServer.start({ objects: leaderObjects, target: (scheduler.address() as AddressInfo).port });
 });
 
 beforeEach(async () => {

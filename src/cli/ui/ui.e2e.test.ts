@@ -9,28 +9,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { packageFile } from '../../base/package-files.ts';
+import { localKubeconfig } from '../../client/local-kubeconfig.ts';
 import { ForwardingServer } from '../../client/testing/forwarding-server.ts';
 import { makeSelfSignedCertificate } from '../../serving/certificates/self-signed-certificate.ts';
+import { leaderObjects } from '../testing/leader-objects.ts';
 import { TestProcess } from '../testing/test-process.ts';
 import { bundlePage, PageTooLargeError, pageLimitBytes } from './bundle-page.ts';
-
-const configuration = [
-  'apiVersion: kubescheduler.config.k8s.io/v1',
-  'kind: KubeSchedulerConfiguration',
-  'leaderElection: {resourceName: tutti-scheduler, resourceNamespace: tutti-system}',
-  'profiles: [{schedulerName: tutti}]',
-].join('\n');
-const objects = {
-  '/api/v1/configmaps': {
-    metadata: { resourceVersion: '1' },
-    items: [{ metadata: { namespace: 'tutti-system', name: 'c' }, data: { 'scheduler.yaml': configuration } }],
-  },
-  '/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases/tutti-scheduler': {
-    spec: { holderIdentity: 'tutti-scheduler-x_2b0f' },
-  },
-  '/api/v1/namespaces/tutti-system/pods/tutti-scheduler-x': { spec: { containers: [{ name: 'scheduler' }] } },
-  '/api/v1/namespaces/tutti-system/serviceaccounts/debug/token': { status: { token: 'secret' } },
-};
 
 let folder: string;
 let scheduler: Server;
@@ -50,15 +34,9 @@ beforeAll(async () => {
     response.write('event: gap\ndata: {}\n\n');
   });
   await new Promise<void>((resolve) => scheduler.listen(0, '127.0.0.1', resolve));
-  api = await ForwardingServer.start({ objects, target: (scheduler.address() as AddressInfo).port });
+  api = await ForwardingServer.start({ objects: leaderObjects, target: (scheduler.address() as AddressInfo).port });
   kubeconfig = join(folder, 'kubeconfig');
-  const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-    clusters: [{ name: 'c', cluster: { server: api.url } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeFile(kubeconfig, localKubeconfig(api.url));
 });
 
 afterEach(async () => {

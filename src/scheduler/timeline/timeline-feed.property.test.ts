@@ -28,7 +28,7 @@ const action = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('reconnect' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('nobody' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('noClient' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('leader' as const) }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
@@ -94,7 +94,7 @@ class Story {
         this.isConnected = false;
         this.reconnect();
         break;
-      case 'nobody':
+      case 'noClient':
         this.isConnected = false;
         this.feed.stop();
         break;
