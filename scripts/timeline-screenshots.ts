@@ -22,6 +22,11 @@ const narrow: BrowserContextOptions = { viewport: { width: 380, height: 800 }, d
 const zoomed: BrowserContextOptions = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
 const showNodes = (page: Page): Promise<void> => page.locator('#show-nodes').click();
 const showTable = (page: Page): Promise<void> => page.locator('#show-table').click();
+const showNextRows = async (page: Page): Promise<void> => {
+  await showTable(page);
+  await page.getByRole('button', { name: 'Next rows' }).click();
+  await page.getByRole('button', { name: 'Previous rows' }).scrollIntoViewIfNeeded();
+};
 /** Opens the panel of the only lane whose name has the text. */
 const explain =
   (text: string) =>
@@ -48,6 +53,7 @@ const screenshots: readonly Screenshot[] = [
   { name: 'zoomed', options: zoomed },
   { name: 'large', story: () => largeStory() },
   { name: 'large-nodes', story: () => largeStory(), prepare: showNodes },
+  { name: 'large-table', story: () => largeStory(), prepare: showNextRows },
 ];
 
 const [folder] = process.argv.slice(2);

@@ -20,68 +20,77 @@ interface ShownRow {
   readonly cells: readonly Node[];
 }
 
-/** As many rows as a slow machine adds and lays out in a frame. */
-const newRowsPerFrame = 50;
+/** As many rows as a slow machine lays out and paints in a frame. */
+const rowsPerPage = 200;
 
 /**
- * A table that changes only the cells whose text differs, so that focus and reading position stay. Many new rows come over several frames, the first ones at
- * once.
+ * A table that shows one page of its rows, so that a frame takes the same time however many there are. It changes only the cells whose text differs, so that
+ * focus and reading position stay.
  */
 export class DataTable<T> {
-  readonly root: HTMLTableElement;
+  readonly root: HTMLElement;
   readonly #options: DataTableOptions<T>;
-  readonly #body: HTMLTableSectionElement;
-  /** key of a row -> its elements */
+  readonly #body = element('tbody');
+  readonly #position = element('span');
+  readonly #previous = button('Previous rows', () => this.#turn(-1));
+  readonly #next = button('Next rows', () => this.#turn(1));
+  readonly #pages = element('div', { class: 'pages' }, this.#position, this.#previous, this.#next);
+  /** key of a row on the page -> its elements */
   readonly #shown = new Map<string, ShownRow>();
   #rows: readonly T[] = [];
-  /** The rows were shown before, but may have other texts now. */
-  #isOutdated = false;
-  #isScheduled = false;
+  #page = 0;
 
   constructor(options: DataTableOptions<T>) {
     this.#options = options;
     const headers = options.columns.map(({ header }) => element('th', { scope: 'col' }, header));
-    this.#body = element('tbody');
-    this.root = element(
+    const table = element(
       'table',
       {},
       element('caption', {}, options.caption),
       element('thead', {}, element('tr', {}, ...headers)),
       this.#body,
     );
+    this.root = element('div', {}, table, this.#pages);
   }
 
   show(rows: readonly T[]): void {
     this.#rows = rows;
-    this.#isOutdated = true;
+    const last = Math.max(0, Math.ceil(rows.length / rowsPerPage) - 1);
+    this.#page = Math.min(Math.max(0, this.#page), last);
+    const start = this.#page * rowsPerPage;
+    const visible = rows.slice(start, start + rowsPerPage);
+    this.#showRows(visible);
+    this.#pages.hidden = last === 0;
+    setText(this.#position, `Rows ${start + 1} to ${start + visible.length} of ${rows.length}`);
+    // A disabled button would lose the focus.
+    this.#previous.setAttribute('aria-disabled', String(this.#page === 0));
+    this.#next.setAttribute('aria-disabled', String(this.#page === last));
+  }
+
+  #turn(pages: number): void {
+    this.#page += pages;
+    this.show(this.#rows);
+    this.root.scrollIntoView({ block: 'start' });
+  }
+
+  #showRows(rows: readonly T[]): void {
+    const { keyOf, classOf, columns } = this.#options;
     const gone = new Set(this.#shown.keys());
-    for (const row of rows) gone.delete(this.#options.keyOf(row));
+    for (const row of rows) gone.delete(keyOf(row));
     for (const key of gone) {
       this.#shown.get(key)!.row.remove();
       this.#shown.delete(key);
     }
-    // The scheduled frame goes on with these rows.
-    if (!this.#isScheduled) this.#fill();
-  }
-
-  #fill(): void {
-    const { keyOf, classOf, columns } = this.#options;
-    const missing = this.#rows.filter((row) => !this.#shown.has(keyOf(row)));
-    const added = new Set(missing.slice(0, newRowsPerFrame));
-    for (const row of added) this.#shown.set(keyOf(row), this.#create(keyOf(row)));
-    const shown: HTMLTableRowElement[] = [];
-    for (const row of this.#rows) {
-      const elements = this.#shown.get(keyOf(row));
-      if (elements === undefined) continue;
-      shown.push(elements.row);
-      if (!this.#isOutdated && !added.has(row)) continue;
-      columns.forEach(({ text }, index) => setText(elements.cells[index]!, text(row)));
+    const elements = rows.map((row) => {
+      const key = keyOf(row);
+      const known = this.#shown.get(key) ?? this.#create(key);
+      this.#shown.set(key, known);
+      columns.forEach(({ text }, index) => setText(known.cells[index]!, text(row)));
       const style = classOf(row);
-      if (elements.row.className !== style) elements.row.className = style;
-    }
-    this.#isOutdated = false;
-    this.#arrange(shown);
-    if (missing.length > newRowsPerFrame) this.#fillSoon();
+      if (known.row.className !== style) known.row.className = style;
+      return known.row;
+    });
+    this.#arrange(elements);
   }
 
   /** Brings the rows into order. Each that moves is laid out again, and loses the focus for a moment. */
@@ -96,14 +105,6 @@ export class DataTable<T> {
       next = row;
     }
     if (focused instanceof HTMLElement && this.#body.contains(focused)) focused.focus({ preventScroll: true });
-  }
-
-  #fillSoon(): void {
-    this.#isScheduled = true;
-    requestAnimationFrame(() => {
-      this.#isScheduled = false;
-      this.#fill();
-    });
   }
 
   #create(key: string): ShownRow {
