@@ -13,16 +13,17 @@ export function httpEndpoints(url: string): DebugEndpoints {
   return {
     get: ({ path, headers, signal }) =>
       new Promise((resolve, reject) => {
+        const fail = (cause: Error): void =>
+          reject(new SchedulerRequestError(`the scheduler did not answer GET ${path}: ${messageOf(cause)}`, { cause }));
         send(`${url}${path}`, { headers, signal, agent: false }, (response) =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
         )
-          .on('error', (error) =>
-            reject(
-              new SchedulerRequestError(`the scheduler did not answer GET ${path}: ${messageOf(error)}`, {
-                cause: error,
-              }),
-            ),
-          )
+          .on('error', fail)
+          // Without this listener, such an answer would never come.
+          .on('upgrade', (_, socket) => {
+            socket.destroy();
+            fail(new Error('its answer switches to another protocol'));
+          })
           .end();
       }),
   };

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -82,6 +84,15 @@ describe('The server of the page', () => {
     await failed;
     expect((await send('/')).status).toBe(200);
     expect(await signIn()).toContain('=');
+  });
+
+  it('accepts a limited number of connections, and others when those have ended', async () => {
+    const port = Number(new URL(origin).port);
+    const open = Array.from({ length: 300 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const isRefused = (socket: Socket): boolean => socket.closed;
+    await expect.poll(() => open.filter(isRefused).length).toBe(100);
+    for (const socket of open) socket.destroy();
+    await expect.poll(() => send('/').catch(() => undefined)).toMatchObject({ status: 200 });
   });
 
   it('serves the page with headers that allow nothing but its own files', async () => {

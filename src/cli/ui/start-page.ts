@@ -23,11 +23,14 @@ export interface RunningPage {
 }
 
 const host = '127.0.0.1';
+/** A browser keeps at most six for a page. All processes of the machine can connect, and must not use up the files of this one. */
+const maxConnections = 200;
 
 /** Serves the timeline page on the loopback interface. Rejects with PortUnavailableError. */
 export async function startPage({ files, port: wanted, endpoints }: PageOptions): Promise<RunningPage> {
   const session = new PageSession();
   const server = createServer();
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(new PortUnavailableError(host, wanted, '--port', error)));
     server.listen(wanted, host, resolve);
