@@ -119,7 +119,19 @@ export function mayBlock(
 ): boolean {
   let left = mostPlacements;
   const tried = new Set<string>();
-  const place = (turn: number, member: number, from: number, placed: Placed, pool: string | undefined): boolean => {
+  interface Place {
+    readonly turn: number;
+    /** Position among the waiting members of the turn. */
+    readonly member: number;
+    /** How many of them must still be placed. */
+    readonly missing: number;
+    /** First node for a member that is like the last one. */
+    readonly from: number;
+    readonly placed: Placed;
+    readonly pool: string | undefined;
+  }
+  const place = (at: Place): boolean => {
+    const { turn, member, missing, from, placed, pool } = at;
     const current = turns[turn];
     if (current === undefined) {
       const state = placed
@@ -130,7 +142,8 @@ export function mayBlock(
       tried.add(state);
       return left-- <= 0 || isBlocked(placed);
     }
-    if (member === current.needed) return place(turn + 1, 0, 0, placed, undefined);
+    if (missing === 0) return placeTurn(turn + 1, placed);
+    if (current.waiting.length - member < missing) return false;
     const pod = current.waiting[member]!;
     const isLikeLast = member > 0 && formOf(current.waiting[member - 1]!) === formOf(pod);
     // As if the members placed so far were bound: the next ones may have to be near them.
@@ -139,13 +152,25 @@ export function mayBlock(
     const own = group === undefined ? [] : pods.filter((each) => isOnNode(each) && each.group === group);
     const all = [...own.map((each) => [each, each.node] as const), ...there];
     const empty = new PlainCapacity(nodes, all, surroundings);
-    return nodes.some(({ name, zone }, at) => {
-      if (isLikeLast && at < from) return false;
+    const isPlaced = nodes.some(({ name, zone }, index) => {
+      if (isLikeLast && index < from) return false;
       if (areZonesPools && (zone === undefined || (pool !== undefined && zone !== pool))) return false;
-      return empty.takes(pod, name) && place(turn, member + 1, at, [...placed, [pod, name]], zone);
+      if (!empty.takes(pod, name)) return false;
+      return place({
+        ...at,
+        member: member + 1,
+        missing: missing - 1,
+        from: index,
+        placed: [...placed, [pod, name]],
+        pool: zone,
+      });
     });
+    // Or others of the members are those that it needs. Those like this one stay out as well.
+    return isPlaced || place({ ...at, member: member + 1, from: Infinity });
   };
-  return place(0, 0, 0, [], undefined);
+  const placeTurn = (turn: number, placed: Placed): boolean =>
+    place({ turn, member: 0, missing: turns[turn]?.needed ?? 0, from: 0, placed, pool: undefined });
+  return placeTurn(0, []);
 }
 
 /**
