@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Explanation } from '../../src/api/explain/explanation.ts';
+import { nearestText, shortageText } from '../../src/api/explain/explanation-texts.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { createPod } from '../../src/cli/testing/create-pod.ts';
@@ -107,9 +108,9 @@ describe.skipIf(browserPath === undefined)('The timeline page of a real schedule
     expect(cells.map(([left, removed]) => [left, removed])).toEqual(
       blocker!.funnel.map(({ left, removed }) => [String(left), String(removed)]),
     );
-    for (const { node } of blocker!.nearest) expect(panel).toContain(`${node} lacks`);
-    for (const { resource, free, total } of shortages)
-      expect(panel.split('\n').find((line) => line.startsWith(`${resource}: `))).toContain(`${free} free of ${total}`);
+    const lines = panel.split('\n');
+    for (const each of [...blocker!.nearest.map(nearestText), ...shortages.map(shortageText)])
+      expect(lines).toContain(each);
     expect(panel.split('would help').length - 1).toBe(whatHelps.length === 0 ? 0 : 1);
 
     // The same object, but for where it comes from.

@@ -88,7 +88,7 @@ describe.skipIf(browserPath === undefined)('The timeline page in a browser', () 
     const panel = await text('panel');
     for (const part of [
       '5 of 8 placed. Then red-5 (2 more like it) found no node of 40.',
-      'node-7 lacks 1 cpu',
+      'node-7: lacks 1 cpu',
       'minMember 5',
       '×7',
     ])

@@ -5,7 +5,7 @@ import { printList, printNote } from '../../output/print.ts';
 import type { PrintOptions } from '../../output/print.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { subjectName } from '../subject-argument.ts';
-import { nameOf } from '../why/print-explanation.ts';
+import { nameOf } from '../../../api/explain/explanation-texts.ts';
 
 const colors: Readonly<Record<DrainOutcome, Color>> = {
   safe: 'green',

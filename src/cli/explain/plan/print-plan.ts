@@ -4,7 +4,8 @@ import type { CommandContext } from '../../command-context.ts';
 import { colored, usesColor } from '../../output/color.ts';
 import type { ColorMode } from '../../output/color.ts';
 import { printNote } from '../../output/print.ts';
-import { basisLine, explanationLines, nameOf } from '../why/print-explanation.ts';
+import { nameOf } from '../../../api/explain/explanation-texts.ts';
+import { basisLine, explanationLines } from '../why/print-explanation.ts';
 
 /** How many victims a line names. */
 const maxNamed = 8;

@@ -1,13 +1,13 @@
-import type { Basis, Subject, Unknown } from '../../../api/explain/basis.ts';
-import type {
-  Blocker,
-  Explanation,
-  FunnelRow,
-  NearestNode,
-  RejectionDetail,
-  Remedy,
-  Shortage,
-} from '../../../api/explain/explanation.ts';
+import type { Basis } from '../../../api/explain/basis.ts';
+import type { Blocker, Explanation, FunnelRow } from '../../../api/explain/explanation.ts';
+import {
+  nameOf,
+  nearestText,
+  rejectionText,
+  remedyText,
+  shortageText,
+  unknownsText,
+} from '../../../api/explain/explanation-texts.ts';
 import type { WaitsFor } from '../../../api/verdict.ts';
 import { safeText } from '../../../base/safe-text.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -16,9 +16,6 @@ import { colored, usesColor } from '../../output/color.ts';
 import type { ColorMode } from '../../output/color.ts';
 import { printNote } from '../../output/print.ts';
 import { tableLines } from '../../output/table.ts';
-
-/** How many pods a line of advice names. */
-const maxNamed = 4;
 
 /** Prints an explanation for people; the parts that failed go to standard error. */
 export function printExplanation(
@@ -94,20 +91,11 @@ function blockerLines({ blocker, placed, needed, shortages }: Explanation): read
   return [
     '',
     safeText(first),
-    ...(rejection === undefined ? [] : [`  ${safeText(describe(rejection))}`]),
+    ...(rejection === undefined ? [] : [`  ${safeText(rejectionText(rejection))}`]),
     ...(funnel.length === 0 ? [] : funnelLines(blocker, funnel)),
-    ...nearest.slice(0, 3).map((node) => `  nearest: ${safeText(describeNearest(node))}`),
-    ...shortages.map((shortage) => `  ${safeText(describeShortage(shortage))}`),
+    ...nearest.slice(0, 3).map((node) => `  nearest: ${safeText(nearestText(node))}`),
+    ...shortages.map((shortage) => `  ${safeText(shortageText(shortage))}`),
   ];
-}
-
-/** Says what the verdict says, for each resource. */
-function describeShortage({ resource, more, isAtLeast, free, left, mostLeft, total }: Shortage): string {
-  const onNodes = `${total} in total on the nodes it may use`;
-  if (more !== undefined)
-    return `${resource}: ${isAtLeast === true ? 'at least ' : ''}${more} more needed; ${free} free, ${onNodes}`;
-  const of = left === free ? `${free} free` : `${left} left by the members that would fit`;
-  return `${resource}: ${of}, at most ${mostLeft} on one node; ${onNodes}`;
 }
 
 function funnelLines({ nodes }: Blocker, funnel: readonly FunnelRow[]): readonly string[] {
@@ -122,26 +110,13 @@ function funnelLines({ nodes }: Blocker, funnel: readonly FunnelRow[]): readonly
     { header: 'LEFT', text: (row: (typeof rows)[number]) => String(row.left) },
     {
       header: 'RULED OUT BY',
-      text: ({ removed, rejections }: (typeof rows)[number]) => `${removed} ${rejections.map(describe).join(', ')}`,
+      text: ({ removed, rejections }: (typeof rows)[number]) =>
+        `${removed} ${rejections.map(rejectionText).join(', ')}`,
     },
     { header: 'PLUGIN', text: ({ rejections }: (typeof rows)[number]) => rejections[0]!.plugin },
     { header: 'CODE', text: ({ rejections }: (typeof rows)[number]) => rejections.map(({ code }) => code).join(',') },
   ];
   return tableLines(columns, rows, { hasHeaders: true, hasColors: false }).map((line) => `  ${line}`);
-}
-
-function describe({ code, message, resource, needed, mostFree, key }: RejectionDetail): string {
-  if (code === 'TakenBySiblings') return `taken by other members of the group: ${message}`;
-  if (resource !== undefined && needed !== undefined) return `${resource}: needs ${needed}, at most ${mostFree} free`;
-  return key === undefined ? message : `${message}: ${key}`;
-}
-
-function describeNearest({ node, missing, rejections, heldBy }: NearestNode): string {
-  const lacks = Object.entries(missing).map(([resource, amount]) => `${amount} ${resource}`);
-  const others = rejections.filter(({ resource }) => resource === undefined).map(describe);
-  const parts = [...(lacks.length === 0 ? [] : [`lacks ${lacks.join(', ')}`]), ...others];
-  const held = heldBy.length === 0 ? '' : `; used by ${heldBy.map(nameOf).join(', ')}`;
-  return `${node}: ${parts.join('; ')}${held}`;
 }
 
 function outlookLines({ withoutOtherPods, ahead, start, fitsNow }: Explanation, now: number): readonly string[] {
@@ -166,27 +141,7 @@ function outlookLines({ withoutOtherPods, ahead, start, fitsNow }: Explanation, 
 function remedyLines({ whatHelps, fitsNow }: Explanation): readonly string[] {
   if (fitsNow !== false) return [];
   if (whatHelps.length === 0) return ['', 'No single change was found that makes it fit.'];
-  return ['', 'Any one of these would help:', ...whatHelps.map((remedy) => safeText(`  - ${advise(remedy)}`))];
-}
-
-function advise(remedy: Remedy): string {
-  switch (remedy.kind) {
-    case 'podsEnd': {
-      const { pods, highestPriority } = remedy;
-      const named = pods.slice(0, maxNamed).map(nameOf).join(', ');
-      const more = pods.length > maxNamed ? ` and ${pods.length - maxNamed} more` : '';
-      const what = pods.length === 1 ? 'this pod ends' : `these ${pods.length} pods end`;
-      return `${what}, of priority ${highestPriority} at most: ${named}${more}`;
-    }
-    case 'uncordon':
-      return `kubectl uncordon ${remedy.nodes.join(' ')}`;
-    case 'addNodes':
-      return `${remedy.count} more ${remedy.count === 1 ? 'node' : 'nodes'} like ${remedy.like}`;
-    case 'lowerMinMember':
-      return `minMember ${remedy.to}`;
-    case 'raisePriority':
-      return `a priority above ${remedy.above}, with which it may preempt`;
-  }
+  return ['', 'Any one of these would help:', ...whatHelps.map((remedy) => safeText(`  - ${remedyText(remedy)}`))];
 }
 
 const sources = {
@@ -196,28 +151,9 @@ const sources = {
   snapshot: 'the snapshot',
 } as const satisfies Record<Basis['source'], string>;
 
-const unknownTexts: Readonly<Record<Unknown, string>> = {
-  configuration: "the scheduler's configuration, so the defaults are assumed",
-  assumedPods: 'pods that are being bound',
-  reservations: 'reservations that no pod shows',
-  queueOrder: 'attempts and back-off',
-  hiddenPods: 'pods of other namespaces',
-  hiddenNodes: 'the nodes',
-  plugins: "plugins that are not Tutti's",
-  extenders: 'what extenders answer',
-  admission: 'admission',
-  volumes: 'volumes',
-  workCap: 'more, because the work for one answer was used up',
-};
-
 /** Returns what an answer rests on and what it does not know, after an empty line. */
 export function basisLine({ source, ageSeconds, unknowns }: Basis): string {
-  const unknown = unknowns.length === 0 ? '' : ` Not known: ${unknowns.map((each) => unknownTexts[each]).join('; ')}.`;
   const isOfNamespaces = source === 'api' && unknowns.includes('hiddenPods');
   const from = isOfNamespaces ? 'the pods and groups of its namespace' : sources[source];
-  return `\nFrom ${from}, ${ageSeconds.toFixed(1)} s old.${unknown}`;
-}
-
-export function nameOf({ namespace, name }: Subject): string {
-  return `${namespace}/${name}`;
+  return `\nFrom ${from}, ${ageSeconds.toFixed(1)} s old. ${unknownsText(unknowns)}`.trimEnd();
 }
