@@ -223,9 +223,12 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
 }
 
-/** Returns whether the pod succeeded by itself. A pod that had to leave its node may exit with 0 during its grace period, too. */
-export function succeededByItself(pod: Pick<Pod, 'phase' | 'deleting' | 'disruptedBy'>): boolean {
-  return pod.phase === 'Succeeded' && !pod.deleting && pod.disruptedBy === undefined;
+/**
+ * Returns whether the pod succeeded by itself. A pod that had to leave its node may exit with 0 during its grace period, too: it is being deleted. The mark
+ * of a preemption does not decide, because it may be written after the pod has ended.
+ */
+export function succeededByItself(pod: Pick<Pod, 'phase' | 'deleting'>): boolean {
+  return pod.phase === 'Succeeded' && !pod.deleting;
 }
 
 /**

@@ -170,8 +170,18 @@ describe('a gang', () => {
       gang.setMember({ ...c!, deleting: true }, undefined, true);
       expect([gang.started, gang.startsAnew, gang.counted, gang.missing]).toEqual([false, true, 0, 2]);
       gang.setMember({ ...c!, deleting: true, phase: 'Succeeded' });
-      gang.setMember({ ...b!, disruptedBy: 'PreemptionByScheduler', phase: 'Succeeded' });
       expect([gang.started, gang.count('succeeded')]).toEqual([false, 0]);
+    });
+
+    it('goes on with a member that had succeeded before the mark of a preemption was written', () => {
+      const gang = gangOf('only', 2);
+      const [a, b] = named(['a', 'b']);
+      for (const pod of [a!, b!]) gang.setMember(pod);
+      gang.removeMember('b');
+      gang.setMember({ ...a!, phase: 'Succeeded' });
+      gang.setMember({ ...a!, phase: 'Succeeded', disruptedBy: 'PreemptionByScheduler' });
+      gang.setMember({ ...b!, uid: 'c' });
+      expect([gang.started, gang.counted, gang.missing]).toEqual([true, 2, 0]);
     });
 
     it('is gated by its quorum again, and partially bound below it, although the condition is late', () => {

@@ -170,9 +170,7 @@ class Story {
     const live = members.filter(
       ({ nodeName, phase }) => nodeName !== '' && phase !== 'Failed' && phase !== 'Succeeded',
     );
-    const succeeded = members.filter(
-      ({ phase, deleting, disruptedBy }) => phase === 'Succeeded' && !deleting && disruptedBy === undefined,
-    );
+    const succeeded = members.filter(({ phase, deleting }) => phase === 'Succeeded' && !deleting);
     return { bound: live.filter(({ deleting }) => !deleting).length, succeeded: succeeded.length };
   }
 
