@@ -21,7 +21,7 @@ import {
 } from './plain-group.ts';
 import type { View } from './plain-group.ts';
 import { hasChanged } from './plain-losses.ts';
-import { turnsIn } from './plain-turns.ts';
+import { entityOf, turnsIn } from './plain-turns.ts';
 import type { PlainTurn } from './plain-turns.ts';
 
 /**
@@ -189,9 +189,17 @@ export class WaitingChecker implements Checker {
 
   /** A pod waits for its turn only while capacity is reserved for another entity. */
   #haveTurns(ours: readonly PlainPod[], turns: readonly PlainTurn[]): void {
+    const { record } = this.#evidence;
+    /** entity -> its priority, which is that of its lowest member */
+    const priorities = new Map<string, number>();
+    for (const pod of ours) {
+      const entity = entityOf(record, pod);
+      priorities.set(entity, Math.min(pod.priority, priorities.get(entity) ?? Infinity));
+    }
     for (const pod of ours) {
       if (pod.scheduled?.reason !== 'WaitingForTurn') continue;
-      const isThere = turns.some(({ waiting, priority }) => !waiting.includes(pod) && priority >= pod.priority);
+      const own = priorities.get(entityOf(record, pod))!;
+      const isThere = turns.some(({ waiting, priority }) => !waiting.includes(pod) && priority >= own);
       if (!isThere) this.#evidence.violated('I5', `pod ${pod.name} waits for its turn, but no entity ahead has one`);
     }
   }
