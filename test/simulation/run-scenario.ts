@@ -151,7 +151,7 @@ export async function runScenario(
       : undefined;
   const areDelayed = (): boolean => isRateLimited || world.faults.struck.has('call/waits-for-connection');
   const areClocksWrong = (): boolean => world.faults.struck.has('step/clock-jump');
-  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, areClocksWrong);
+  const preemptions = new PreemptionChecker(evidence, obstacles, isUnclear, areClocksWrong, areDelayed);
   const turns =
     reservations &&
     new TurnChecker(evidence, {

@@ -76,7 +76,7 @@ export class CapacityOfOthers {
    */
   whyBlocked(waiting: readonly PlainPod[], needed: number): Blocked | undefined {
     const kept = respectedBy(waiting, this.#kept);
-    const barred = this.#barred.filter((bar) => barredFor([bar], waiting).length > 0);
+    const barred = this.#barredFor(waiting);
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
     const open = closed(this.#nodes, barredFor(barred, waiting));
     if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed, this.#nodes)) {
@@ -89,6 +89,16 @@ export class CapacityOfOthers {
     }
     const isBoth = kept.length > 0 && barred.length > 0 && !this.#fitsBeside(kept, waiting, needed, open);
     return isBoth ? { why: 'a node has rejected such pods, and capacity elsewhere is reserved', until } : undefined;
+  }
+
+  /** Returns when the last node opens that has rejected pods like the waiting ones. The scheduler may then preempt there. Undefined: none is closed. */
+  opensAt(waiting: readonly PlainPod[]): number | undefined {
+    const barred = this.#barredFor(waiting);
+    return barred.length === 0 ? undefined : Math.max(...barred.map(({ until }) => until)) + restMs;
+  }
+
+  #barredFor(waiting: readonly PlainPod[]): readonly BarredNode[] {
+    return this.#barred.filter((bar) => barredFor([bar], waiting).length > 0);
   }
 
   /**

@@ -32,6 +32,8 @@ export interface NeedlessPreemptionsOptions {
   readonly isUnclear: string | undefined;
   /** Returns whether the scheduler may take pods that are terminating for overdue. */
   readonly areClocksWrong: () => boolean;
+  /** Returns whether pods may have been planned on nodes of which no call was ever sent. */
+  readonly areDelayed: () => boolean;
 }
 
 /** I4: nothing is preempted for an entity that fits without that. Judged later, when all that its sender had planned before has been sent. */
@@ -49,7 +51,7 @@ export class NeedlessPreemptions {
   /** The first mark of the plan is sent. */
   began(plan: PreemptionPlan, beneficiary: Beneficiary): void {
     const { record, started } = this.#evidence;
-    const { isUnclear, areClocksWrong, obstacles } = this.#options;
+    const { isUnclear, areClocksWrong, areDelayed, obstacles } = this.#options;
     // Capacity elsewhere may be reserved for members that could not be bound.
     if (obstacles.forbiddenNode !== undefined) return;
     const { waiting, group } = beneficiary;
@@ -57,7 +59,8 @@ export class NeedlessPreemptions {
     const isReserved = [undefined, ...plan.views].some((view) =>
       reservedCapacity(record, started, past, view).some((kept) => kept.group !== group?.name),
     );
-    if (isUnclear !== undefined || isReserved || areClocksWrong() || this.#haveNewClaims(waiting, past)) return;
+    if (isUnclear !== undefined || isReserved || areClocksWrong() || areDelayed()) return;
+    if (this.#haveNewClaims(waiting, past)) return;
     this.#doubtful.push({ plan, beneficiary, avoided: [...barredFor(barredNodes(record, past), waiting)] });
   }
 

@@ -12,10 +12,11 @@ import {
   notedStart,
   podsIn,
   tallyOf,
+  viewAt,
   whyHeldBack,
 } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { isOnNode, plainGroup, plainPod } from './plain-objects.ts';
+import { isGroupResource, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 
 /** Minimum time to wait for terminating pods, in addition to the grace period. */
 const terminationMs = 60_000;
@@ -116,6 +117,7 @@ export class PartialGroupChecker implements Checker {
   #whyItStays(group: PlainGroup, bound: readonly PlainPod[]): string | undefined {
     if (!group.releases) return 'its policy is KeepTrying';
     if (!bound.some(({ isControlled }) => isControlled)) return 'no controller would recreate its members';
+    if (this.#mayHaveSeemedWhole(group)) return 'the watches may have shown a lower minMember with later members';
     const isInherited = (this.#writer.since ?? -Infinity) > this.#since.get(group.uid)!;
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
@@ -130,5 +132,17 @@ export class PartialGroupChecker implements Checker {
       return everBound.length >= group.minMember;
     });
     return wasWhole ? 'a new leader assumes that it may have started' : undefined;
+  }
+  /** Reports whether members that were bound after minMember was raised may have been received before that, and were enough until then. */
+  #mayHaveSeemedWhole({ uid }: PlainGroup): boolean {
+    const { record, lagMs } = this.#evidence;
+    return record.changes.some(({ resource, object, previous, at }) => {
+      if (previous === undefined || !isGroupResource(resource) || plainGroup(object).uid !== uid) return false;
+      const before = plainGroup(previous);
+      if (before.minMember >= plainGroup(object).minMember) return false;
+      return record.changes
+        .filter((change) => change.resource === 'pods' && change.at > at && change.at <= at + lagMs())
+        .some(({ version }) => tallyOf(before, podsIn(record, viewAt(version))).isWhole);
+    });
   }
 }

@@ -55,13 +55,15 @@ export class PreemptionChecker implements Checker {
 
   /**
    * `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. `areClocksWrong`: returns whether the
-   * scheduler may be wrong about when pods that are terminating are overdue.
+   * scheduler may be wrong about when pods that are terminating are overdue. `areDelayed`: returns whether planned Bindings may be withdrawn before
+   * they are sent, because calls have waited for a connection.
    */
   constructor(
     evidence: Evidence,
     obstacles: Obstacles = {},
     isUnclear?: string,
     areClocksWrong: () => boolean = () => false,
+    areDelayed: () => boolean = () => false,
   ) {
     this.#evidence = evidence;
     this.#obstacles = obstacles;
@@ -70,7 +72,7 @@ export class PreemptionChecker implements Checker {
     this.#plans = new PreemptionRecord(evidence, isUnclear !== undefined);
     const plans = this.#plans;
     this.tally = new PreemptionTally(plans);
-    this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong });
+    this.#needless = new NeedlessPreemptions(evidence, { obstacles, plans, isUnclear, areClocksWrong, areDelayed });
   }
 
   sent(call: Call): void {

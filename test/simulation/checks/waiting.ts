@@ -75,7 +75,7 @@ export class WaitingChecker implements Checker {
       const blocked = others.whyBlocked(waiting, needed);
       if (blocked === undefined) return false;
       this.#evidence.excused(`waits: ${blocked.why}`);
-      again = Math.max(again ?? 0, blocked.until);
+      again = later(again, blocked.until);
       return true;
     };
     const isBehindTurn = (waiting: readonly PlainPod[], needed: number): boolean => {
@@ -88,6 +88,7 @@ export class WaitingChecker implements Checker {
     const byGroup = new Map<string | undefined, PlainPod[]>();
     for (const pod of open) byGroup.set(pod.group, [...(byGroup.get(pod.group) ?? []), pod]);
     for (const [name, members] of byGroup) {
+      again = later(again, others.opensAt(members));
       const group = name === undefined ? undefined : groupNamed(record, name);
       if (name !== undefined && group === undefined) continue;
       const tally = group && tallyOf(group, pods);
@@ -234,4 +235,8 @@ export class WaitingChecker implements Checker {
 
 function verdictOf({ scheduled }: PlainPod): string {
   return scheduled === undefined ? 'no condition' : `${scheduled.reason}: ${scheduled.message}`;
+}
+
+function later(time: number | undefined, other: number | undefined): number | undefined {
+  return time === undefined || other === undefined ? (time ?? other) : Math.max(time, other);
 }
