@@ -75,6 +75,19 @@ export function whyEnded(record: StoreRecord, plan: PreemptionPlan): string | un
   if (since.some((change) => isForeign(change, isHere, own))) return 'another component took the capacity';
   if (since.some(({ resource, object }) => resource === 'pods' && isRejectedMember(plainPod(object), group?.name, own)))
     return 'a node rejected a member';
+  const terms = waiting.flatMap((pod) => pod.terms);
+  const isFound = (pod: PlainPod): boolean => terms.some((term) => pod.labeledAs.includes(term.group));
+  if (
+    since.some((change) =>
+      isTakenBy(
+        change,
+        () => true,
+        own,
+        (pod) => isOnNode(pod) && isFound(pod),
+      ),
+    )
+  )
+    return 'a pod that its affinity looks for was bound';
   return undefined;
 }
 

@@ -145,6 +145,12 @@ export class PriorityChecker implements Checker {
     // It may have been tried again for no reason that the store shows.
     const backOffMs = isOnce ? rankedOnceMs : rankedMs;
     if (waiting.some(({ key }) => first - (this.#judgedAt.get(key) ?? -Infinity) < backOffMs)) return false;
+    // A Binding that failed has released capacity again, which was too little for the entity.
+    const haveFailed = podsIn(record).some(({ uid, node }) => {
+      const at = this.#bindings.get(uid)?.at ?? -Infinity;
+      return node === '' && at < first && first - at < backOffMs;
+    });
+    if (haveFailed) return false;
     // Each release but the last may cost a back-off, because it is too little.
     const releases = record.changes.filter(({ type, at, object, previous, resource }) => {
       if (resource !== 'pods' || at < first || plainPod(object).node === '') return false;
