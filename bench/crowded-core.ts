@@ -1,15 +1,13 @@
 import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
 import type { Gang } from '../src/cluster/gang.ts';
 import type { ReservationsConfiguration } from '../src/config/scheduler-configuration.ts';
 import type { Plugin } from '../src/framework/plugin.ts';
-import { createMetricRegistry } from '../src/observability/metric-registry.ts';
-import { silentLogger } from '../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
-import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';
+import { benchCore } from './bench-core.ts';
 
 const nodeCount = 5000;
 const podsPerNode = 4;
@@ -30,9 +28,8 @@ export class CrowdedCore {
   #serial = 0;
 
   constructor({ plugins: extra = [], reservations }: CrowdedCoreOptions = {}) {
-    const unanswered = (): Promise<never> => new Promise(() => undefined);
     const enabled = [...defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })), ...extra];
-    this.core = new SchedulerCore({
+    this.core = benchCore({
       profiles: [
         { schedulerName: 'default-scheduler', plugins: enabled, ...(reservations !== undefined && { reservations }) },
       ],
@@ -41,21 +38,10 @@ export class CrowdedCore {
         binder: {
           bind: () => {
             this.bindings++;
-            return unanswered();
+            return new Promise(() => undefined);
           },
         },
-        verdicts: { write: unanswered },
-        events: { record: () => undefined },
-        evictor: { mark: unanswered, unmark: unanswered, evict: unanswered, release: unanswered },
-        volumes: { bind: unanswered, provision: unanswered },
       },
-      clock: systemClock,
-      random: seededRandom(1),
-      logger: silentLogger,
-      registry: createMetricRegistry({ processMetrics: false }),
-      identity: 'bench',
-      defer: (callback) => void setImmediate(callback),
-      onReady: () => undefined,
     });
     this.#build = new Builders({ resources: this.core.cluster.resources });
     this.#fill();

@@ -10,14 +10,10 @@ import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Pod } from '../src/api/pod.ts';
-import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
-import { createMetricRegistry } from '../src/observability/metric-registry.ts';
-import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
+import { defaultPlugins } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
-import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
+import { answeredPorts, benchCore } from './bench-core.ts';
 
 const { values, positionals } = parseArgs({
   options: { preemption: { type: 'boolean', default: true } },
@@ -34,10 +30,10 @@ const counts = { attempts: 0, lookups: 0, verdicts: 0, events: 0, binds: 0 };
 const shown = new Map<string, Pod>();
 const echoes: Pod[] = [];
 
-const core = new SchedulerCore({
+const core = benchCore({
   profiles: [{ schedulerName: 'default-scheduler', plugins }],
-  plugins: pluginRegistry,
   ports: {
+    ...answeredPorts,
     binder: {
       bind: ({ uid, nodeName }) => {
         counts.binds++;
@@ -55,21 +51,7 @@ const core = new SchedulerCore({
       },
     },
     events: { record: () => counts.events++ },
-    evictor: {
-      mark: () => Promise.resolve(true),
-      unmark: () => Promise.resolve(),
-      evict: () => Promise.resolve(),
-      release: () => Promise.resolve('going'),
-    },
-    volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
   },
-  clock: systemClock,
-  random: seededRandom(1),
-  logger: silentLogger,
-  registry: createMetricRegistry({ processMetrics: false }),
-  identity: 'bench',
-  defer: (callback) => void setImmediate(callback),
-  onReady: () => undefined,
 });
 const build = new Builders({ resources: core.cluster.resources });
 

@@ -3,16 +3,12 @@
  * longest turn of the event loop is how long all other work waits. `node --expose-gc bench/preemption.ts [part of a title]`
  */
 import process from 'node:process';
-import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
-import { createMetricRegistry } from '../src/observability/metric-registry.ts';
-import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { workAtATime } from '../src/scheduler/cycle/work-at-a-time.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
-import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';
+import { benchCore } from './bench-core.ts';
 
 const nodeCount = 5_000;
 const podsPerNode = 10;
@@ -110,13 +106,8 @@ const unansweredMarks: ((isWritten: boolean) => void)[] = [];
 
 function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; readonly build: Builders } {
   const unanswered = (): Promise<never> => new Promise(() => undefined);
-  const core = new SchedulerCore({
-    profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
-    plugins: pluginRegistry,
+  const core = benchCore({
     ports: {
-      binder: { bind: unanswered },
-      verdicts: { write: unanswered },
-      events: { record: () => undefined },
       evictor: {
         mark: () => {
           evictions++;
@@ -126,15 +117,7 @@ function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; r
         evict: unanswered,
         release: unanswered,
       },
-      volumes: { bind: unanswered, provision: unanswered },
     },
-    clock: systemClock,
-    random: seededRandom(1),
-    logger: silentLogger,
-    registry: createMetricRegistry({ processMetrics: false }),
-    identity: 'bench',
-    defer: (callback) => void setImmediate(callback),
-    onReady: () => undefined,
   });
   const build = new Builders({ resources: core.cluster.resources });
   let serial = 0;

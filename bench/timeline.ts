@@ -16,16 +16,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Pod } from '../src/api/pod.ts';
-import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
 import type { GangSpec } from '../src/cluster/gang-spec.ts';
-import { createMetricRegistry } from '../src/observability/metric-registry.ts';
-import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
-import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Timeline } from '../src/scheduler/timeline/timeline.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
+import { answeredPorts, benchCore } from './bench-core.ts';
 
 const nodeCount = Number(process.argv[2] ?? 1_000);
 const pairs = Number(process.argv[3] ?? 40);
@@ -141,10 +137,9 @@ class Stage {
 
   constructor(load: Load, keepsRecord: boolean) {
     this.#load = load;
-    this.#core = new SchedulerCore({
-      profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
-      plugins: pluginRegistry,
+    this.#core = benchCore({
       ports: {
+        ...answeredPorts,
         binder: {
           bind: ({ uid, nodeName }) => {
             this.#bound.push({ ...this.#shown.get(uid)!, nodeName });
@@ -152,22 +147,7 @@ class Stage {
           },
         },
         verdicts: { write: () => Promise.resolve('written') },
-        events: { record: () => undefined },
-        evictor: {
-          mark: () => Promise.resolve(true),
-          unmark: () => Promise.resolve(),
-          evict: () => Promise.resolve(),
-          release: () => Promise.resolve('going'),
-        },
-        volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
       },
-      clock: systemClock,
-      random: seededRandom(1),
-      logger: silentLogger,
-      registry: createMetricRegistry({ processMetrics: false }),
-      identity: 'bench',
-      defer: (callback) => void setImmediate(callback),
-      onReady: () => undefined,
     });
     this.#build = new Builders({ resources: this.#core.cluster.resources });
     for (let i = 0; i < nodeCount; i++)

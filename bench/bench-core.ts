@@ -1,0 +1,53 @@
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import { createMetricRegistry } from '../src/observability/metric-registry.ts';
+import { silentLogger } from '../src/observability/silent-logger.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
+import type { SchedulerPorts } from '../src/scheduler/ports.ts';
+import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import type { SchedulerCoreOptions } from '../src/scheduler/scheduler-core.ts';
+
+type BenchCoreOptions = Partial<Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>> & {
+  readonly ports?: Partial<SchedulerPorts>;
+};
+
+const unanswered = (): Promise<never> => new Promise(() => undefined);
+const unansweredPorts: SchedulerPorts = {
+  binder: { bind: unanswered },
+  verdicts: { write: unanswered },
+  events: { record: () => undefined },
+  evictor: { mark: unanswered, unmark: unanswered, evict: unanswered, release: unanswered },
+  volumes: { bind: unanswered, provision: unanswered },
+};
+
+/** Ports whose calls succeed at once. Use it with a binder and a verdict sink that count or answer. */
+export const answeredPorts: Omit<SchedulerPorts, 'binder' | 'verdicts'> = {
+  events: { record: () => undefined },
+  evictor: {
+    mark: () => Promise.resolve(true),
+    unmark: () => Promise.resolve(),
+    evict: () => Promise.resolve(),
+    release: () => Promise.resolve('going'),
+  },
+  volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
+};
+
+/** A SchedulerCore with the default plugins, whose writes never complete unless `ports` says otherwise. */
+export function benchCore({
+  profiles = [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
+  plugins = pluginRegistry,
+  ports = {},
+}: BenchCoreOptions = {}): SchedulerCore {
+  return new SchedulerCore({
+    profiles,
+    plugins,
+    ports: { ...unansweredPorts, ...ports },
+    clock: systemClock,
+    random: seededRandom(1),
+    logger: silentLogger,
+    registry: createMetricRegistry({ processMetrics: false }),
+    identity: 'bench',
+    defer: (callback) => void setImmediate(callback),
+    onReady: () => undefined,
+  });
+}
