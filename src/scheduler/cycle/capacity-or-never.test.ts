@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { NodeInfo } from '../../cluster/node-info.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { withoutPreemption } from '../testing/preemption-plugins.ts';
+import { withoutPreemption, withPreemption } from '../testing/preemption-plugins.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Planner } from '../placement/planning/planner.ts';
 
@@ -272,6 +272,19 @@ describe('members of more pod classes than the planner keeps tables for', () => 
     for (let i = 5; i < 80; i++)
       core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, nodeSelector: { no: 'where' } });
     expect(core.harness.core.attempt()).not.toMatchObject({ verdict: { waitsFor: 'never' } });
+  });
+});
+
+it('is a cause of whole sentences, of which the first names the plugin’s reason', () => {
+  const core = new Queueing({ plugins: withPreemption({}) });
+  core.node({ name: 'a', cpu: 2 });
+  core.group({ name: 'red', minMember: 3 });
+  core.members(3, { group: 'red', cpu: 1 });
+  expect(core.harness.core.attempt()).toMatchObject({
+    verdict: {
+      cause:
+        'Insufficient cpu. It would not fit even if all other pods were gone. preemption: no pods of lower priority.',
+    },
   });
 });
 

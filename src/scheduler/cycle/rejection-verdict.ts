@@ -56,12 +56,13 @@ export function verdictOfRejection(
   if (of === schedulingEntity && isFirst) amounts.push(describeFirstInLine(shortage!));
   const rejection = describeRejection(of, { ...diagnosis, pod }, placed, needed);
   const isError = failureIn(diagnosis) !== undefined;
+  const more = [...counted.map(withoutNumbers), ...notes];
   return {
     reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
     message: [rejection, ...amounts, ...counted, ...notes].join(' '),
     waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
     ...(amounts.length > 0 && { shortOf: shortage!.resource }),
     ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
-    cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
+    cause: [describeCause(diagnosis), ...(more.length === 0 ? [] : [more.join(' ')])].join('. '),
   };
 }
