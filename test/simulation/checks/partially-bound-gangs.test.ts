@@ -98,3 +98,44 @@ it('expects that a group behind a turn is released after its grace period, unles
     'group red has 1 of 2 members bound, and the others fit',
   ]);
 });
+
+/** minMember is lowered to 1 for a moment, and a member is bound `boundAfter` ms after it was raised again. Watches are late by up to 1,000 ms. */
+function findingsAfterLowering(boundAfter: number): readonly string[] {
+  const found: string[] = [];
+  const store = new WrittenRecord();
+  let now = 0;
+  const checker = new PartialGroupChecker(
+    calmEvidence({
+      record: store.record,
+      now: () => now,
+      lagMs: () => 1_000,
+      violated: (_invariant, what) => found.push(what),
+      excused: (reason) => found.push(reason),
+    }),
+  );
+  const withMinMember = (minMember: number) => ({ ...group, spec: { minMember } });
+  const groups = 'podgroups.scheduling.x-k8s.io';
+  store.at = 0;
+  store.add(groups, 'default/red', withMinMember(2));
+  store.change(groups, 'default/red', withMinMember(1));
+  store.change(groups, 'default/red', withMinMember(2));
+  store.at = boundAfter;
+  const pod: any = memberOf('red', { name: 'r0', node: 'a' });
+  store.add('pods', 'default/r0', {
+    ...pod,
+    metadata: { ...pod.metadata, ownerReferences: [{ controller: true }] },
+  });
+  for (const change of store.record.changes) checker.committed(change);
+  now = 1_000_000;
+  checker.settled();
+  return found;
+}
+
+it('excuses a group whose lower minMember late watches may have shown with a member that was bound later', () => {
+  expect(findingsAfterLowering(900)).toEqual([
+    'partially bound: the watches may have shown a lower minMember with later members',
+  ]);
+  expect(findingsAfterLowering(1_100)).toEqual([
+    'group red has 1 of 2 members bound, cannot be completed, and is not released',
+  ]);
+});
