@@ -1,4 +1,4 @@
-import { isTerminal } from '../../api/pod.ts';
+import { isTerminal, succeededByItself } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
@@ -130,7 +130,7 @@ export class VictimUnit {
   get isTearing(): boolean {
     if (this.gangKey === undefined || this.isWithdrawn) return false;
     for (const uid of this.#live) {
-      if (this.#isLive(uid)) return true;
+      if (this.#isLive(uid) || this.#losesSuccess(this.#victims.get(uid)!)) return true;
       this.#live.delete(uid);
     }
     return false;
@@ -142,7 +142,7 @@ export class VictimUnit {
     for (const victim of this.#present) {
       const { pod, state, isBeingMarked } = victim;
       if (isWithdrawn && !isBeingMarked && (state === 'live' || state === 'gone' || state === 'unmarked')) continue;
-      if (this.#isPresent(pod.uid)) return false;
+      if (this.#isPresent(pod.uid) || this.#losesSuccess(victim)) return false;
       this.#present.delete(victim);
     }
     return true;
@@ -227,6 +227,18 @@ export class VictimUnit {
     return this.#isPresent(uid) && !this.#options.cluster.pod(uid)!.deleting;
   }
 
+  /** Returns whether the pod has ended and no delete is on its way. It stays: if it has succeeded, its group may rely on that. */
+  #hasEnded({ pod, state }: Victim): boolean {
+    return state !== 'deleting' && state !== 'evicted' && !this.#isPresent(pod.uid);
+  }
+
+  /** Returns whether the watch shows a success that a delete on its way takes back. */
+  #losesSuccess({ pod, state }: Victim): boolean {
+    if (this.gangKey === undefined || (state !== 'deleting' && state !== 'evicted')) return false;
+    const now = this.#options.cluster.pod(pod.uid);
+    return now !== undefined && succeededByItself(now);
+  }
+
   /** Returns whether the watch shows a mark of this scheduler. */
   #isMarked(uid: string): boolean {
     return this.#options.cluster.pod(uid)?.preemptionMark?.schedulerName === this.#options.schedulerName;
@@ -277,6 +289,10 @@ export class VictimUnit {
         else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
       }
     } catch (error) {
+      if (error instanceof WithdrawnError && !this.isWithdrawn && this.#hasEnded(victim)) {
+        this.#become(victim, 'gone');
+        return;
+      }
       // Without a clear answer, the server may have deleted it. A group has then begun to go.
       const isRejected = error instanceof ApiError && !(error instanceof ServerError);
       if (victim.state === 'deleting' && (isRejected || this.gangKey === undefined)) this.#become(victim, 'marked');
@@ -301,6 +317,7 @@ export class VictimUnit {
   async #evict(victim: Victim): Promise<boolean> {
     const { evictor, keepsBudgets, mustWait } = this.#options;
     const terms = this.#terms(() => {
+      if (this.#hasEnded(victim)) throw new WithdrawnError('the pod has ended');
       victim.wasDeleted = true;
       this.#become(victim, 'deleting');
     });
