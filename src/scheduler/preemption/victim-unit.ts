@@ -234,7 +234,7 @@ export class VictimUnit {
 
   /** Returns whether the watch shows a success that a delete on its way takes back. */
   #losesSuccess({ pod, state }: Victim): boolean {
-    if (this.gangKey === undefined || (state !== 'deleting' && state !== 'evicted')) return false;
+    if (state !== 'deleting' && state !== 'evicted') return false;
     const now = this.#options.cluster.pod(pod.uid);
     return now !== undefined && succeededByItself(now);
   }
