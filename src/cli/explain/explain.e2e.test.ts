@@ -205,8 +205,14 @@ describe('tutti status', () => {
       expect(process.stderr).toBe('');
     }
     const lines = table.stdout.trimEnd().split('\n');
-    expect(lines.filter((line) => /^GROUP |^red |^cyan /.test(line))).toHaveLength(3);
-    expect(lines.filter((line, index) => line === lines[index - 1])).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('GROUP '))).toHaveLength(1);
+    for (const name of ['red', 'cyan', 'pink']) {
+      // Without the age. The scheduler may renew a verdict that is a minute old.
+      const rows = lines
+        .filter((line) => line.startsWith(`${name} `))
+        .map((line) => line.replace(/ \d+m?s(?= |$)/, ''));
+      expect(rows.filter((row, index) => row === rows[index - 1])).toEqual([]);
+    }
     const changes = json.stdout.split(/(?<=^})\n/m).filter((text) => text !== '');
     for (const change of changes) expectValidAnswer(JSON.parse(change));
     expect(JSON.parse(changes[0]!)).toMatchObject({ kind: 'StatusChange', type: 'Added', item: { state: 'Waiting' } });
