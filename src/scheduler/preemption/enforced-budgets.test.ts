@@ -67,6 +67,18 @@ describe('if disruption budgets are enforced', () => {
     expect(story.bound).toEqual({ high: 'a' });
   });
 
+  it('a member that ends by itself after its refused eviction is no reason to evict the others, once the plan is given up', async () => {
+    const story = gangInTheWay(4);
+    story.protects = () => true;
+    await story.run();
+    story.change('low-0', { phase: 'Failed' });
+    story.remove('high');
+    await story.run();
+    story.protects = () => false;
+    await story.after(60);
+    expect([sent(story, 'evict'), sent(story, 'unmark')]).toEqual([[], ['low-1', 'low-2', 'low-3']]);
+  });
+
   it('members beyond the quorum go one by one, as many as the budget allows', async () => {
     const story = open();
     story.node('a', 4);

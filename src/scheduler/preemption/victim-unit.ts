@@ -316,8 +316,11 @@ export class VictimUnit {
   /** Resolves to false if a disruption budget does not allow the eviction now. */
   async #evict(victim: Victim): Promise<boolean> {
     const { evictor, keepsBudgets, mustWait } = this.#options;
+    const { wasDeleted } = victim;
+    let requests = 0;
     const terms = this.#terms(() => {
       if (this.#hasEnded(victim)) throw new WithdrawnError('the pod has ended');
+      requests++;
       victim.wasDeleted = true;
       this.#become(victim, 'deleting');
     });
@@ -326,7 +329,10 @@ export class VictimUnit {
       return true;
     }
     if (mustWait(this) && !this.#hasBegun) return false;
-    return (await evictor.release(victim.pod, terms)) === 'going';
+    if ((await evictor.release(victim.pod, terms)) === 'going') return true;
+    // The server may have accepted an earlier request.
+    if (requests === 1) victim.wasDeleted = wasDeleted;
+    return false;
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
