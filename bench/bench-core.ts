@@ -20,18 +20,6 @@ const unansweredPorts: SchedulerPorts = {
   volumes: { bind: unanswered, provision: unanswered },
 };
 
-/** Ports whose calls succeed at once. Use it with a binder and a verdict sink that count or answer. */
-export const answeredPorts: Omit<SchedulerPorts, 'binder' | 'verdicts'> = {
-  events: { record: () => undefined },
-  evictor: {
-    mark: () => Promise.resolve(true),
-    unmark: () => Promise.resolve(),
-    evict: () => Promise.resolve(),
-    release: () => Promise.resolve('going'),
-  },
-  volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
-};
-
 /** A SchedulerCore with the default plugins, whose writes never complete unless `ports` says otherwise. */
 export function benchCore({
   profiles = [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],

@@ -12,8 +12,9 @@ import { parseArgs } from 'node:util';
 import type { Pod } from '../src/api/pod.ts';
 import { defaultPlugins } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
+import { answeredPorts } from '../src/scheduler/testing/answered-ports.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
-import { answeredPorts, benchCore } from './bench-core.ts';
+import { benchCore } from './bench-core.ts';
 
 const { values, positionals } = parseArgs({
   options: { preemption: { type: 'boolean', default: true } },

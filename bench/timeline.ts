@@ -20,8 +20,9 @@ import type { GangSpec } from '../src/cluster/gang-spec.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Timeline } from '../src/scheduler/timeline/timeline.ts';
+import { answeredPorts } from '../src/scheduler/testing/answered-ports.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
-import { answeredPorts, benchCore } from './bench-core.ts';
+import { benchCore } from './bench-core.ts';
 
 const nodeCount = Number(process.argv[2] ?? 1_000);
 const pairs = Number(process.argv[3] ?? 40);

@@ -14,6 +14,7 @@ import { silentLogger } from '../observability/silent-logger.ts';
 import { pluginRegistry } from '../plugins/registry.ts';
 import { Scheduler } from './scheduler.ts';
 import type { SchedulerOptions } from './scheduler.ts';
+import { answeredPorts } from './testing/answered-ports.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 
@@ -85,16 +86,9 @@ function makeScheduler(profile: ProfileConfiguration, binder: SchedulerOptions['
   return new Scheduler({
     client,
     ports: {
+      ...answeredPorts,
       binder,
       verdicts: { write: () => Promise.resolve('written') },
-      events: { record: () => undefined },
-      evictor: {
-        mark: () => Promise.resolve(true),
-        unmark: () => Promise.resolve(),
-        evict: () => Promise.resolve(),
-        release: () => Promise.resolve('going'),
-      },
-      volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
     },
     clock: systemClock,
     random: Math.random,

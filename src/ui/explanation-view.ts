@@ -11,6 +11,7 @@ import { element } from './element.ts';
 /** Returns an explanation as elements. It shows what `tutti why` prints. */
 export function explanationView(explanation: Explanation): readonly HTMLElement[] {
   const { verdict, attempts, ahead, withoutOtherPods, fitsNow, shortages, whatHelps, start, basis } = explanation;
+  const unknowns = unknownsText(basis.unknowns);
   const facts = [
     ...(verdict === undefined ? [] : [verdict.message]),
     ...(attempts === undefined ? [] : [`Attempts so far: ${attempts}.`]),
@@ -32,7 +33,7 @@ export function explanationView(explanation: Explanation): readonly HTMLElement[
     ...(whatHelps.length === 0
       ? []
       : [element('h3', {}, 'Any one of these would help'), list(whatHelps.map(remedyText))]),
-    ...(basis.unknowns.length === 0 ? [] : [element('p', {}, unknownsText(basis.unknowns))]),
+    ...(unknowns === '' ? [] : [element('p', {}, unknowns)]),
   ];
   return parts.length === 0 ? [element('p', {}, 'It waits for nothing.')] : parts;
 }

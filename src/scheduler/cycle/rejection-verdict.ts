@@ -56,13 +56,14 @@ export function verdictOfRejection(
   if (of === schedulingEntity && isFirst) amounts.push(describeFirstInLine(shortage!));
   const rejection = describeRejection(of, { ...diagnosis, pod }, placed, needed);
   const isError = failureIn(diagnosis) !== undefined;
-  const more = [...counted.map(withoutNumbers), ...notes];
+  const cause = describeCause(diagnosis);
+  const sentences = [...counted.map(withoutNumbers), ...notes].join(' ');
   return {
     reason: isError ? 'SchedulerError' : isBehind ? 'WaitingForTurn' : 'Unschedulable',
     message: [rejection, ...amounts, ...counted, ...notes].join(' '),
     waitsFor: isBehind || waitsFor !== 'turn' ? waitsFor : 'capacity',
     ...(amounts.length > 0 && { shortOf: shortage!.resource }),
     ...(future !== undefined && { predictedStart: predictedStartOf(future) }),
-    cause: [describeCause(diagnosis), ...(more.length === 0 ? [] : [more.join(' ')])].join('. '),
+    cause: sentences === '' ? cause : `${cause}. ${sentences}`,
   };
 }

@@ -168,8 +168,8 @@ export class VictimUnit {
 
   /** Returns whether the pod leaves because of this unit, as far as is known now. A delete that was sent has an effect even if the plan ended. */
   takes(uid: string): boolean {
-    const state = this.#victims.get(uid)?.state;
-    return state === 'deleting' || state === 'evicted' || !this.isWithdrawn;
+    const victim = this.#victims.get(uid);
+    return (victim !== undefined && isDeleted(victim)) || !this.isWithdrawn;
   }
 
   /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
@@ -207,8 +207,7 @@ export class VictimUnit {
   }
 
   #become(victim: Victim, state: VictimState): void {
-    const isDelete = (each: VictimState): number => (each === 'deleting' || each === 'evicted' ? 1 : 0);
-    this.#deletes += isDelete(state) - isDelete(victim.state);
+    this.#deletes += Number(isDeleted({ state })) - Number(isDeleted(victim));
     if (state === 'marked') this.#marked.add(victim);
     else this.#marked.delete(victim);
     victim.state = state;
@@ -228,14 +227,14 @@ export class VictimUnit {
   }
 
   /** Returns whether the pod has ended and no delete is on its way. It stays: if it has succeeded, its group may rely on that. */
-  #hasEnded({ pod, state }: Victim): boolean {
-    return state !== 'deleting' && state !== 'evicted' && !this.#isPresent(pod.uid);
+  #hasEnded(victim: Victim): boolean {
+    return !isDeleted(victim) && !this.#isPresent(victim.pod.uid);
   }
 
   /** Returns whether the watch shows a success that a delete on its way takes back. */
-  #losesSuccess({ pod, state }: Victim): boolean {
-    if (state !== 'deleting' && state !== 'evicted') return false;
-    const now = this.#options.cluster.pod(pod.uid);
+  #losesSuccess(victim: Victim): boolean {
+    if (!isDeleted(victim)) return false;
+    const now = this.#options.cluster.pod(victim.pod.uid);
     return now !== undefined && succeededByItself(now);
   }
 
@@ -379,4 +378,9 @@ export class VictimUnit {
     };
     return { mayBeSent, signal: this.#options.signal };
   }
+}
+
+/** Returns whether a delete is on its way, or the server has accepted one. */
+function isDeleted({ state }: Pick<Victim, 'state'>): boolean {
+  return state === 'deleting' || state === 'evicted';
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
+import type { StoreRecord } from '../world/record.ts';
 import { PartialGroupChecker } from './partially-bound-gangs.ts';
 import { TurnRecord } from './turn-record.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
@@ -10,26 +11,43 @@ const group = {
   status: { conditions: [{ type: 'Started', status: 'False' }] },
 };
 
-/**
- * A member ends before the other one is bound, and is deleted. Returns what the checker finds if the first write of a new leader comes
- * before or after the deletion.
- */
-function findings(firstWrite: 'before' | 'after'): { violations: string[]; excuses: string[] } {
-  const found = { violations: [] as string[], excuses: [] as string[] };
-  const store = new WrittenRecord();
-  let now = 0;
+interface Findings {
+  readonly violations: string[];
+  readonly excuses: string[];
+}
+
+function watch(
+  record: StoreRecord,
+  now: () => number,
+  lagMs = 0,
+): { readonly checker: PartialGroupChecker; readonly found: Findings } {
+  const found: Findings = { violations: [], excuses: [] };
   const checker = new PartialGroupChecker(
     calmEvidence({
-      record: store.record,
-      now: () => now,
+      record,
+      now,
+      lagMs: () => lagMs,
       violated: (_invariant, what) => found.violations.push(what),
       excused: (reason) => found.excuses.push(reason),
     }),
   );
-  const controlled = (name: string): any => {
-    const pod: any = memberOf('red', { name, node: 'a' });
-    return { ...pod, metadata: { ...pod.metadata, ownerReferences: [{ controller: true }] } };
-  };
+  return { checker, found };
+}
+
+/** Returns a bound member of group red that a controller would replace. */
+function controlled(name: string): any {
+  const pod: any = memberOf('red', { name, node: 'a' });
+  return { ...pod, metadata: { ...pod.metadata, ownerReferences: [{ controller: true }] } };
+}
+
+/**
+ * A member ends before the other one is bound, and is deleted. Returns what the checker finds if the first write of a new leader comes
+ * before or after the deletion.
+ */
+function findings(firstWrite: 'before' | 'after'): Findings {
+  const store = new WrittenRecord();
+  let now = 0;
+  const { checker, found } = watch(store.record, () => now);
   store.add('nodes', '/a', nodeFor(1));
   store.add('podgroups.scheduling.x-k8s.io', 'default/red', group);
   store.add('pods', 'default/r0', { ...controlled('r0'), status: { phase: 'Failed' } });
@@ -65,16 +83,8 @@ it('reports a group of which a new leader found fewer bound members', () => {
  * the first member was bound.
  */
 function findingsBehindTurn(spec: object): readonly string[] {
-  const found: string[] = [];
   const store = new TurnRecord();
-  const checker = new PartialGroupChecker(
-    calmEvidence({
-      record: store.record,
-      now: () => store.at!,
-      violated: (_invariant, what) => found.push(what),
-      excused: (reason) => found.push(reason),
-    }),
-  );
+  const { checker, found } = watch(store.record, () => store.at!);
   store.at = 0;
   store.node('n', 2_000);
   store.add('podgroups.scheduling.x-k8s.io', 'default/red', { ...group, spec: { minMember: 2, ...spec } });
@@ -84,7 +94,7 @@ function findingsBehindTurn(spec: object): readonly string[] {
   for (const change of store.record.changes) checker.committed(change);
   store.at = 100_000;
   checker.settled();
-  return found;
+  return [...found.violations, ...found.excuses];
 }
 
 it('expects that a group behind a turn is released after its grace period, unless its policy is KeepTrying', () => {
@@ -101,18 +111,9 @@ it('expects that a group behind a turn is released after its grace period, unles
 
 /** minMember is lowered to 1 for a moment, and a member is bound `boundAfter` ms after it was raised again. Watches are late by up to 1,000 ms. */
 function findingsAfterLowering(boundAfter: number): readonly string[] {
-  const found: string[] = [];
   const store = new WrittenRecord();
   let now = 0;
-  const checker = new PartialGroupChecker(
-    calmEvidence({
-      record: store.record,
-      now: () => now,
-      lagMs: () => 1_000,
-      violated: (_invariant, what) => found.push(what),
-      excused: (reason) => found.push(reason),
-    }),
-  );
+  const { checker, found } = watch(store.record, () => now, 1_000);
   const withMinMember = (minMember: number) => ({ ...group, spec: { minMember } });
   const groups = 'podgroups.scheduling.x-k8s.io';
   store.at = 0;
@@ -120,15 +121,11 @@ function findingsAfterLowering(boundAfter: number): readonly string[] {
   store.change(groups, 'default/red', withMinMember(1));
   store.change(groups, 'default/red', withMinMember(2));
   store.at = boundAfter;
-  const pod: any = memberOf('red', { name: 'r0', node: 'a' });
-  store.add('pods', 'default/r0', {
-    ...pod,
-    metadata: { ...pod.metadata, ownerReferences: [{ controller: true }] },
-  });
+  store.add('pods', 'default/r0', controlled('r0'));
   for (const change of store.record.changes) checker.committed(change);
   now = 1_000_000;
   checker.settled();
-  return found;
+  return [...found.violations, ...found.excuses];
 }
 
 it('excuses a group whose lower minMember late watches may have shown with a member that was bound later', () => {

@@ -133,6 +133,7 @@ export class PartialGroupChecker implements Checker {
     });
     return wasWhole ? 'a new leader assumes that it may have started' : undefined;
   }
+
   /** Reports whether members that were bound after minMember was raised may have been received before that, and were enough until then. */
   #mayHaveSeemedWhole({ uid }: PlainGroup): boolean {
     const { record, lagMs } = this.#evidence;

@@ -76,17 +76,9 @@ export function whyEnded(record: StoreRecord, plan: PreemptionPlan): string | un
   if (since.some(({ resource, object }) => resource === 'pods' && isRejectedMember(plainPod(object), group?.name, own)))
     return 'a node rejected a member';
   const terms = waiting.flatMap((pod) => pod.terms);
-  const isFound = (pod: PlainPod): boolean => terms.some((term) => pod.labeledAs.includes(term.group));
-  if (
-    since.some((change) =>
-      isTakenBy(
-        change,
-        () => true,
-        own,
-        (pod) => isOnNode(pod) && isFound(pod),
-      ),
-    )
-  )
+  const counts = (pod: PlainPod): boolean => isOnNode(pod) && terms.some((term) => pod.labeledAs.includes(term.group));
+  const isAnywhere = (): boolean => true;
+  if (since.some((change) => isTakenBy(change, isAnywhere, own, counts)))
     return 'a pod that its affinity looks for was bound';
   return undefined;
 }

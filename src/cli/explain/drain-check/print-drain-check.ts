@@ -1,3 +1,4 @@
+import { nameOf } from '../../../api/explain/explanation-texts.ts';
 import type { DrainCheck, DrainItem, DrainOutcome } from '../../../api/explain/lists.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { Color } from '../../output/color.ts';
@@ -5,7 +6,6 @@ import { printList, printNote } from '../../output/print.ts';
 import type { PrintOptions } from '../../output/print.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { subjectName } from '../subject-argument.ts';
-import { nameOf } from '../../../api/explain/explanation-texts.ts';
 
 const colors: Readonly<Record<DrainOutcome, Color>> = {
   safe: 'green',

@@ -1,10 +1,10 @@
+import { nameOf } from '../../../api/explain/explanation-texts.ts';
 import type { PlanItem, PlanResult } from '../../../api/explain/lists.ts';
 import { safeText } from '../../../base/safe-text.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { colored, usesColor } from '../../output/color.ts';
 import type { ColorMode } from '../../output/color.ts';
 import { printNote } from '../../output/print.ts';
-import { nameOf } from '../../../api/explain/explanation-texts.ts';
 import { basisLine, explanationLines } from '../why/print-explanation.ts';
 
 /** How many victims a line names. */
