@@ -105,12 +105,21 @@ export class Conversation {
   }
 
   /** Waits until a GET returns `status`, for changes that a server makes with a delay. */
-  async until(path: string, status = 200): Promise<void> {
+  until(path: string, status = 200): Promise<void> {
+    return this.#until('GET', path, {}, status);
+  }
+
+  /** Waits until the server would create the object: admission reads other objects from caches, which may be late. */
+  untilCreatable(path: string, body: unknown): Promise<void> {
+    return this.#until('POST', `${path}?dryRun=All`, { body }, 201);
+  }
+
+  async #until(method: TransportRequest['method'], path: string, ask: Ask, status: number): Promise<void> {
     await poll(async () => {
-      const response = await this.#transport.send(this.#request('GET', path, {}));
+      const response = await this.#transport.send(this.#request(method, path, ask));
       await readText(response.body);
       return response.status === status ? undefined : `it returns ${response.status}`;
-    }, `GET ${path} returns ${status}`);
+    }, `${method} ${path} returns ${status}`);
   }
 
   /** Watches until `count` changes have arrived, the server ends the watch, or no more arrive. Calls `act` once the watch is open. */

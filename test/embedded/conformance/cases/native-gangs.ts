@@ -12,6 +12,20 @@ function path(api: Conversation, ...rest: readonly string[]): string {
   return [`${version}/namespaces/${api.namespace}/podgroups`, ...rest].join('/');
 }
 
+interface GivenPriorityClass {
+  readonly metadata: { readonly name: string };
+  readonly value: number;
+  readonly preemptionPolicy?: string;
+}
+
+/** Creates the class, and waits until admission accepts groups of it. */
+async function givenPriorityClass(api: Conversation, priorityClass: GivenPriorityClass): Promise<void> {
+  await api.givenCreated(priorityClasses, priorityClass);
+  const { metadata, preemptionPolicy } = priorityClass;
+  const spec = gang(1, { priorityClassName: metadata.name, preemptionPolicy });
+  await api.untilCreatable(path(api), { metadata: { name: 'first' }, spec });
+}
+
 /** Without the finalizer, which the embedded plane does not set. */
 function shown(answer: any): unknown {
   if (answer.metadata !== undefined) delete answer.metadata.finalizers;
@@ -97,7 +111,7 @@ export const nativeGangs: CaseGroup = {
   },
   'the priority of a pod group is that of its class': async (api) => {
     const { namespace: priorityClassName } = api;
-    await api.givenCreated(priorityClasses, { metadata: { name: priorityClassName }, value: 1000 });
+    await givenPriorityClass(api, { metadata: { name: priorityClassName }, value: 1000 });
     await create(api, 'a', gang(1, { priorityClassName }));
     await create(api, 'b', gang(1, { priorityClassName, priority: 1000 }));
     await create(api, 'c', gang(1, { priorityClassName, priority: 1 }));
@@ -230,7 +244,7 @@ export const nativeGangAlphaFields: CaseGroup = {
   'the preemption policy is that of the priority class': async (api) => {
     const { namespace: priorityClassName } = api;
     const preemptionPolicy = 'Never';
-    await api.givenCreated(priorityClasses, { metadata: { name: priorityClassName }, value: 1000, preemptionPolicy });
+    await givenPriorityClass(api, { metadata: { name: priorityClassName }, value: 1000, preemptionPolicy });
     await create(api, 'a', gang(1));
     await create(api, 'b', gang(1, { priorityClassName, preemptionPolicy }));
     // The default of the field counts as set.
