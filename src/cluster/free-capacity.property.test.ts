@@ -57,6 +57,12 @@ function expectColumns({ amounts, nodes }: Cluster): void {
 }
 
 function expectPriorities({ requestedByPriority, nodes }: Cluster): void {
+  for (const priority of [-1, 0, 5, 9]) {
+    const pods = nodes.map((node) => [...node.pods.values()].filter((pod) => !pod.deleting && pod.priority < priority));
+    expect(nodes.map((node) => requestedByPriority.podsBelow(priority, node))).toEqual(
+      pods.map(({ length }) => length),
+    );
+  }
   for (const id of [cpuId, memoryId, podsId]) {
     for (const priority of [-1, 0, 5, 9]) {
       const below = nodes.map(({ pods }) =>

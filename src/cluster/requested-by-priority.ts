@@ -8,13 +8,17 @@ import type { NodeInfo } from './node-info.ts';
 interface PriorityLevel {
   readonly priority: number;
   readonly requested: Amounts;
+  /** Number of pods. */
+  pods: number;
 }
 
 /** Read side of the index. */
 export interface RequestedByPriorityView {
   /** Returns what those pods on the node request that have a lower priority or are terminating. */
   below(priority: number, node: { readonly index: number }, id: ResourceId): number;
-  /** The same for all nodes together. */
+  /** Returns how many pods on the node have a lower priority and are not terminating. */
+  podsBelow(priority: number, node: { readonly index: number }): number;
+  /** Returns what those pods on all nodes request that have a lower priority or are terminating. */
   totalBelow(priority: number, id: ResourceId): number;
   /** Whether a pod on any node is terminating. */
   readonly hasAnyTerminating: boolean;
@@ -56,6 +60,16 @@ export class RequestedByPriority implements RequestedByPriorityView {
       sum += level.requested.of(id);
     }
     return sum;
+  }
+
+  podsBelow(priority: number, { index }: { readonly index: number }): number {
+    this.#update();
+    let count = 0;
+    for (const level of this.#levels[index] ?? nothing) {
+      if (level.priority >= priority) break;
+      if (level.priority > -Infinity) count += level.pods;
+    }
+    return count;
   }
 
   totalBelow(priority: number, id: ResourceId): number {
@@ -128,8 +142,9 @@ function levelsOf({ pods }: NodeInfo): readonly PriorityLevel[] {
     // A pod that is terminating makes way for any other.
     const priority = deleting ? -Infinity : own;
     let level = levels.get(priority);
-    if (level === undefined) levels.set(priority, (level = { priority, requested: new Amounts() }));
+    if (level === undefined) levels.set(priority, (level = { priority, requested: new Amounts(), pods: 0 }));
     level.requested.add(template.requests);
+    level.pods++;
   }
   return [...levels.values()].sort((a, b) => a.priority - b.priority);
 }

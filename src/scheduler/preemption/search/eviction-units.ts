@@ -1,4 +1,5 @@
 import type { Pod } from '../../../api/pod.ts';
+import type { ResourceId } from '../../../api/resource-names.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { goSingly, isQuorum } from '../../../cluster/gang-view.ts';
 import type { Gang } from '../../../cluster/gang.ts';
@@ -48,7 +49,6 @@ export class EvictionUnits {
   readonly #units = new Map<string, EvictionUnit | undefined>();
   /** node index -> its pods that may be evicted */
   readonly #onNode: (readonly EvictablePod[])[] = [];
-  #podsWithoutGroup = 0;
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
@@ -70,13 +70,6 @@ export class EvictionUnits {
     this.#policy = policy;
     this.#makesWay = makesWay;
     this.#plans = plans;
-  }
-
-  /** Number of pods that may be evicted, in the units seen so far. */
-  get podCount(): number {
-    let count = this.#podsWithoutGroup;
-    for (const unit of this.#units.values()) count += unit?.pods.length ?? 0;
-    return count;
   }
 
   /** Reports pods and groups that may be evictable later, without any other change, to the policy. */
@@ -107,6 +100,19 @@ export class EvictionUnits {
   /** Pods that have to stay now and may go later, one per node. */
   get protectedUntil(): readonly ProtectedUntil[] {
     return [...this.#later.values()];
+  }
+
+  /** Returns at least what the pods on the node that may be evicted request, without reading the pods. */
+  mostRequestedOn(node: NodeInfo, id: ResourceId): number {
+    return this.#cluster.requestedByPriority.below(this.#preemptor.priority, node, id);
+  }
+
+  /** Returns the number of pods on the node that may be evicted. If `on` has not read them, all pods of lower priority count. */
+  countOn(node: NodeInfo): number {
+    const known = this.#onNode[node.index];
+    return known === undefined
+      ? this.#cluster.requestedByPriority.podsBelow(this.#preemptor.priority, node)
+      : known.length;
   }
 
   /** Returns the pods on the node that may be evicted, the most important first. */
@@ -181,7 +187,6 @@ export class EvictionUnits {
       this.#mayGoLater(pod, until);
       return undefined;
     }
-    this.#podsWithoutGroup++;
     return { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   }
 

@@ -151,7 +151,7 @@ export class VictimEstimate {
   /** How many of these have no pods that may be evicted. */
   get withoutVictims(): number {
     let count = 0;
-    for (const candidate of this.#candidates.values()) if (this.#podsOf(candidate).length === 0) count++;
+    for (const { node } of this.#candidates.values()) if (this.#options.units.countOn(node) === 0) count++;
     return count;
   }
 
@@ -221,10 +221,11 @@ export class VictimEstimate {
       taken.clear();
       const candidates = allowed.map(({ name }) => this.#candidates.get(name)!);
       for (const candidate of this.#withoutNeedless(candidates, pod, perNode)) {
+        const mayFit = this.#mayFit(candidate, request);
         const workPerPod = candidate.pods === undefined ? workPerNewPod : 1;
-        budget.spend(1 + candidate.node.pods.size * workPerPod);
+        budget.spend(1 + (mayFit ? candidate.node.pods.size * workPerPod : 0));
         if (budget.isDue) yield;
-        offer(candidate);
+        if (mayFit) offer(candidate);
       }
       for (let left = count; left > 0 && placed < needed;) {
         const best = offers.pop();
@@ -388,6 +389,16 @@ export class VictimEstimate {
     const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
     if (this.#options.units.exceedBudgets(pods, used)) return undefined;
     return priceOf(pods, used.copy().addAll(pods));
+  }
+
+  /** Returns false if a member would not fit even if all pods of lower priority were gone from the node. */
+  #mayFit({ node, free }: CandidateNode, request: readonly number[]): boolean {
+    const { units } = this.#options;
+    for (let i = 0; i < request.length; i++) {
+      const isShort = request[i]! > 0 && free[i]! < request[i]!;
+      if (isShort && free[i]! + units.mostRequestedOn(node, this.#ids[i]!) < request[i]!) return false;
+    }
+    return true;
   }
 
   /** Returns the price of the pods of a unit that are no victims yet, without budgets. */

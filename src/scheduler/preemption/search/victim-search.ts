@@ -193,7 +193,8 @@ export class VictimSearch {
     if (why !== undefined) return { kind: 'protected', why };
     const all = this.#cluster.nodes.length;
     const nodes = { all, unsuitable: all - nodeCount, withoutVictims };
-    return { kind: 'notHelpful', placed, needed, candidates: units.podCount, nodes };
+    const candidates = this.#cluster.nodes.reduce((count, node) => count + units.countOn(node), 0);
+    return { kind: 'notHelpful', placed, needed, candidates, nodes };
   }
 }
 
