@@ -51,7 +51,7 @@ interface Offer {
 }
 
 /** Work to find out whether a pod may be evicted, and with which others, in node checks. */
-const workPerNewPod = 2;
+const workPerNewPod = 3;
 
 const noGangs: ReadonlyMap<EvictionUnit, number> = new Map();
 
