@@ -1,9 +1,12 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { EvictablePod } from './evictable-pod.ts';
+
+type Budgets = Pick<PreemptionPolicy, 'allowances' | 'hasBudgets'>;
 
 /** Counts evictions against disruption budgets. */
 export class BudgetUse {
-  readonly #policy: Pick<PreemptionPolicy, 'allowances'>;
+  readonly #policy: Budgets;
   readonly #before: BudgetUse | undefined;
   /** budget -> number of evictions, if they differ from those in `#before` */
   readonly #used = new Map<string, number>();
@@ -11,7 +14,7 @@ export class BudgetUse {
   #evictions: number;
 
   /** `before`: earlier evictions, which must not change while this object is in use. */
-  constructor(policy: Pick<PreemptionPolicy, 'allowances'>, before?: BudgetUse) {
+  constructor(policy: Budgets, before?: BudgetUse) {
     this.#policy = policy;
     this.#before = before;
     this.#evictions = before?.evictions ?? 0;
@@ -41,10 +44,10 @@ export class BudgetUse {
 
   /** Returns a budget that these evictions would exceed; undefined: none. Does not add them. */
   exceededBy(pods: readonly Pod[]): string | undefined {
-    const trial = this.copy();
+    const copy = this.copy();
     for (const pod of pods) {
-      if (!trial.add(pod)) continue;
-      return this.#policy.allowances(pod).find(({ budget, allowed }) => trial.#of(budget) > allowed)!.budget;
+      if (!copy.add(pod)) continue;
+      return this.#policy.allowances(pod).find(({ budget, allowed }) => copy.#of(budget) > allowed)!.budget;
     }
     return undefined;
   }
@@ -59,6 +62,7 @@ export class BudgetUse {
    * the last item to the first. `podsOf`: returns the same array for items that go together.
    */
   exceedingFirst<T>(items: readonly T[], podsOf: (item: T) => readonly Pod[]): readonly T[] {
+    if (!this.#policy.hasBudgets) return items;
     /** pods that go together -> how many exceed a budget */
     const known = new Map<readonly Pod[], number>();
     const excess = new Map<T, number>();
@@ -69,6 +73,14 @@ export class BudgetUse {
       excess.set(item, count);
     }
     return items.toSorted((a, b) => excess.get(b)! - excess.get(a)!);
+  }
+
+  /**
+   * Returns the pods in the order in which a search puts them back. Pods that would exceed a budget, or whose whole gang would, come first; the
+   * others keep their order. Those that exceed none count from the last to the first, which is the order of eviction.
+   */
+  putBackOrder(pods: readonly EvictablePod[]): readonly EvictablePod[] {
+    return this.copy().exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
   }
 
   /** Returns how many of the evictions exceed a budget. Adds all of them if none does. */

@@ -2,13 +2,10 @@ import type { Pod } from '../../../api/pod.ts';
 import { amountOf } from '../../../api/resource-list.ts';
 import type { ResourceId } from '../../../api/resource-names.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
-import type { EvictablePod } from './evictable-pod.ts';
 
 /** A node in an estimate. */
 export class CandidateNode {
   readonly node: NodeInfo;
-  /** Those that may go; undefined: they have not been needed yet. */
-  pods: readonly EvictablePod[] | undefined;
   /** By resource: what members could use without further victims. */
   readonly free: number[];
   readonly #ids: readonly ResourceId[];

@@ -49,6 +49,7 @@ export class EvictionUnits {
   readonly #units = new Map<string, EvictionUnit | undefined>();
   /** node index -> its pods that may be evicted */
   readonly #onNode: (readonly EvictablePod[])[] = [];
+  #mixPriorities = false;
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
@@ -107,6 +108,11 @@ export class EvictionUnits {
     return this.#cluster.requestedByPriority.below(this.#preemptor.priority, node, id);
   }
 
+  /** Whether `on` has read the node's pods. */
+  hasRead(node: NodeInfo): boolean {
+    return this.#onNode[node.index] !== undefined;
+  }
+
   /** Returns the number of pods on the node that may be evicted. If `on` has not read them, all pods of lower priority count. */
   countOn(node: NodeInfo): number {
     const known = this.#onNode[node.index];
@@ -144,6 +150,11 @@ export class EvictionUnits {
       }
     }
     return found?.sort(mostImportantFirst) ?? none;
+  }
+
+  /** Whether a gang among the units seen so far has members of different priorities. */
+  get mixPriorities(): boolean {
+    return this.#mixPriorities;
   }
 
   #unitOf(pod: Pod): EvictionUnit | undefined {
@@ -218,6 +229,7 @@ export class EvictionUnits {
     const pods = mayGoWhole ? mayGo : mayGo.slice(0, surplus);
     for (const { uid } of pods) this.#evictable.add(uid);
     const priority = pods.reduce((highest, pod) => Math.max(highest, pod.priority), -Infinity);
+    this.#mixPriorities ||= pods.some((pod) => pod.priority < priority);
     return { gang, pods, priority, starts: startsByCost(pods), surplus, mayGoWhole };
   }
 

@@ -53,8 +53,7 @@ export class PutBack {
     units.sort(([a], [b]) => mostImportantFirst(a!, b!));
     const { policy } = this.#members;
     const podsOf = (unit: readonly EvictablePod[]): readonly Pod[] => unit.map(({ pod }) => pod);
-    const ordered = policy.hasBudgets ? new BudgetUse(policy).exceedingFirst(units, podsOf) : units;
-    return yield* this.#settle(ordered, budget);
+    return yield* this.#settle(new BudgetUse(policy).exceedingFirst(units, podsOf), budget);
   }
 
   /**

@@ -10,14 +10,15 @@ import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preempti
 import { workPerShortStep } from '../../../framework/work-per-member.ts';
 import { BudgetUse } from './budget-use.ts';
 import { CandidateNode, sumOver } from './candidate-node.ts';
-import { comparePrices, free as nothingGoes, priceOf, totalOf } from './eviction-price.ts';
+import { comparePrices, priceOf } from './eviction-price.ts';
 import type { EvictionPrice } from './eviction-price.ts';
-import type { EvictablePod } from './evictable-pod.ts';
 import type { EvictionUnits } from './eviction-units.ts';
 import { mostImportantFirst } from './importance.ts';
+import { compareOffers, Offers } from './offers.ts';
+import type { Offer } from './offers.ts';
 import { reduceVictims } from './reduce-victims.ts';
 import type { VictimSearchRequest } from './victim-search-request.ts';
-import { Victims } from './victims.ts';
+import type { Victims } from './victims.ts';
 
 /** Members that are alike to the plugins. */
 export interface MemberClass {
@@ -38,22 +39,8 @@ export interface Estimate {
   readonly price: EvictionPrice;
 }
 
-/** A node with the victims that it takes to place one more member there. */
-interface Offer {
-  readonly candidate: CandidateNode;
-  readonly version: number;
-  readonly out: readonly EvictablePod[];
-  /** Number of evictions before. */
-  readonly evictions: number;
-  /** gang among them -> how many of its pods could go without the others */
-  readonly surplus: ReadonlyMap<EvictionUnit, number>;
-  readonly price: EvictionPrice;
-}
-
 /** Work to find out whether a pod may be evicted, and with which others, in node checks. */
 const workPerNewPod = 3;
-
-const noGangs: ReadonlyMap<EvictionUnit, number> = new Map();
 
 export interface VictimEstimateOptions {
   readonly classes: readonly MemberClass[];
@@ -75,14 +62,6 @@ export class VictimEstimate {
   readonly #ids: readonly ResourceId[];
   /** node name -> candidate */
   readonly #candidates = new Map<string, CandidateNode>();
-  /** Whether a gang has members of different priorities. */
-  #mixesPriorities = false;
-  /** unit -> price of its pods that are no victims yet, and how many of them could go without the others */
-  readonly #restPrices = new Map<EvictionUnit, { readonly surplus: number; readonly price: EvictionPrice }>();
-  /** Pods of this priority or a higher one are no victims. */
-  #below = Infinity;
-  /** By resource: what the node of the present offer would have free. */
-  readonly #available: number[] = [];
 
   private constructor(options: VictimEstimateOptions) {
     this.#options = options;
@@ -120,17 +99,17 @@ export class VictimEstimate {
 
   /** After a first estimate, tries again with the unit that was needed last, and keeps the cheaper result. */
   *#cheaperOfTwo(perNode: number, below: number, budget: WorkBudget): Yielding<Estimate> {
-    this.#below = below;
-    const first = yield* this.#run(undefined, perNode, budget);
+    const first = yield* this.#run(undefined, perNode, budget, below);
     const { last } = first;
     if (first.placed < this.#options.needed || last === undefined || last.pods.length < 2 || last.priority >= below)
       return first;
-    const second = yield* this.#run(last, perNode, budget);
+    const second = yield* this.#run(last, perNode, budget, below);
     return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
   }
 
   #mayBeLower({ price }: Estimate): boolean {
-    return price.top > -Infinity && (this.#mixesPriorities || this.#options.classes.length > 1);
+    const { units, classes } = this.#options;
+    return price.top > -Infinity && (units.mixPriorities || classes.length > 1);
   }
 
   /** Whether all members are alike, so that no other victims are better than those of the estimate. */
@@ -170,26 +149,17 @@ export class VictimEstimate {
     return candidate;
   }
 
-  #podsOf(candidate: CandidateNode): readonly EvictablePod[] {
-    if (candidate.pods === undefined) {
-      candidate.pods = this.#options.units.on(candidate.node);
-      this.#mixesPriorities ||= candidate.pods.some(({ unit }) => unit.pods[0]!.priority < unit.priority);
-    }
-    return candidate.pods;
-  }
-
   /** `paid`: a unit whose pods cost nothing, because they go in any case. */
   *#run(
     paid: EvictionUnit | undefined,
     perNode: number,
     budget: WorkBudget,
+    below: number,
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
     const { classes, needed, policy, units } = this.#options;
-    const { keepBudgets } = units;
     for (const candidate of this.#candidates.values()) candidate.reset();
-    this.#restPrices.clear();
-    const victims = new Victims();
-    const used = new BudgetUse(policy);
+    const offers = new Offers({ units, policy, ids: this.#ids, below });
+    const { victims, used } = offers;
     const nodes = new Set<CandidateNode>();
     /** candidate -> number of members of the current class there */
     const taken = new Map<CandidateNode, number>();
@@ -210,10 +180,10 @@ export class VictimEstimate {
     if (paid !== undefined) pay(victims.addWhole(paid));
     for (const { pod, count, nodes: allowed } of this.#order()) {
       const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
-      const offers = new Heap<Offer>(compareOffers);
+      const cheapestFirst = new Heap<Offer>(compareOffers);
       const offer = (candidate: CandidateNode): void => {
-        const made = this.#offer(candidate, request, victims, used);
-        if (made !== undefined) offers.push(made);
+        const made = offers.of(candidate, request);
+        if (made !== undefined) cheapestFirst.push(made);
       };
       let allowedNames: ReadonlySet<string> | undefined;
       const isAllowed = ({ node }: CandidateNode): boolean =>
@@ -221,22 +191,19 @@ export class VictimEstimate {
       taken.clear();
       const candidates = allowed.map(({ name }) => this.#candidates.get(name)!);
       for (const candidate of this.#withoutNeedless(candidates, pod, perNode)) {
-        const mayFit = this.#mayFit(candidate, request);
-        const workPerPod = candidate.pods === undefined ? workPerNewPod : 1;
-        budget.spend(1 + (mayFit ? candidate.node.pods.size * workPerPod : 0));
+        const mayOffer = offers.mayExist(candidate, request);
+        const workPerPod = units.hasRead(candidate.node) ? 1 : workPerNewPod;
+        budget.spend(1 + (mayOffer ? candidate.node.pods.size * workPerPod : 0));
         if (budget.isDue) yield;
-        if (mayFit) offer(candidate);
+        if (mayOffer) offer(candidate);
       }
       for (let left = count; left > 0 && placed < needed;) {
-        const best = offers.pop();
+        const best = cheapestFirst.pop();
         if (best === undefined) break;
         const { candidate } = best;
         budget.spend(1 + best.out.length);
         if (budget.isDue) yield;
-        const isOutdated =
-          (best.out.length > 0 && keepBudgets && best.evictions !== used.evictions) ||
-          [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
-        if (best.version !== candidate.version || isOutdated) {
+        if (offers.isOutdated(best)) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
           continue;
         }
@@ -312,51 +279,6 @@ export class VictimEstimate {
     return size;
   }
 
-  #offer(candidate: CandidateNode, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
-    const { version } = candidate;
-    if (fits(candidate.free, request))
-      return { candidate, version, out: [], evictions: 0, surplus: noGangs, price: nothingGoes };
-    const mayAllGo = victims.isEmpty && this.#below === Infinity;
-    const pods = this.#podsOf(candidate);
-    const left = mayAllGo ? pods : pods.filter((each) => this.#mayGo(each, victims));
-    if (left.length === 0) return undefined;
-    const available = this.#available;
-    for (let i = 0; i < request.length; i++) available[i] = candidate.free[i]!;
-    for (const { pod } of left) candidate.add(available, pod, 1);
-    if (!fits(available, request)) return undefined;
-    const out: EvictablePod[] = [];
-    for (const each of this.#putBackOrder(left, used)) {
-      candidate.add(available, each.pod, -1);
-      if (fits(available, request)) continue;
-      candidate.add(available, each.pod, 1);
-      out.push(each);
-    }
-    const areAlone = out.every(({ unit }) => unit.gang === undefined);
-    if (areAlone && !this.#options.policy.hasBudgets)
-      return { candidate, version, out, evictions: 0, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
-    const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
-    const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
-    const price = this.#priceOf(out, victims, used);
-    if (price === undefined) return undefined;
-    return { candidate, version, out, evictions: used.evictions, surplus, price };
-  }
-
-  /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
-  #mayGo({ pod, unit }: EvictablePod, victims: Victims): boolean {
-    if (victims.has(pod, unit)) return false;
-    return (victims.surplus(unit) > 0 ? pod : unit).priority < this.#below;
-  }
-
-  /**
-   * Pods that would exceed a budget, or whose whole gang would, come first. Then the most important ones come. Those that exceed none are
-   * counted in the order of eviction.
-   */
-  #putBackOrder(pods: readonly EvictablePod[], used: BudgetUse): readonly EvictablePod[] {
-    const { policy } = this.#options;
-    if (!policy.hasBudgets) return pods;
-    return used.copy().exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
-  }
-
   /** Returns the victims without those that are not needed after all. */
   *#reduced(
     victims: Victims,
@@ -367,63 +289,7 @@ export class VictimEstimate {
     if (victims.size < 2) return victims;
     if (budget.lacks(victims.size * workPerShortStep)) yield;
     const { policy } = this.#options;
-    const choices = this.#putBackOrder(victims.choices().sort(mostImportantFirst), new BudgetUse(policy));
+    const choices = new BudgetUse(policy).putBackOrder(victims.choices().sort(mostImportantFirst));
     return yield* reduceVictims(victims, choices, { candidates: this.#candidates, slots, spare }, budget);
   }
-
-  /** Returns undefined if these evictions would exceed a budget that must be kept. */
-  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice | undefined {
-    /** unit -> its pods that would go alone; undefined: all that are no victims yet */
-    const ofUnit = new Map<EvictionUnit, Pod[] | undefined>();
-    for (const { pod, unit } of out.toReversed()) {
-      const alone = ofUnit.has(unit) ? ofUnit.get(unit) : [];
-      if (alone === undefined) continue;
-      const isAlone = alone.length < victims.surplus(unit);
-      if (isAlone) alone.push(pod);
-      ofUnit.set(unit, isAlone ? alone : undefined);
-    }
-    if (!this.#options.policy.hasBudgets) {
-      const prices = [...ofUnit].map(([unit, alone]) => (alone ? priceOf(alone) : this.#restPriceOf(unit, victims)));
-      return prices.reduce(totalOf, nothingGoes);
-    }
-    const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
-    if (this.#options.units.exceedBudgets(pods, used)) return undefined;
-    return priceOf(pods, used.copy().addAll(pods));
-  }
-
-  /** Returns false if a member would not fit even if all pods of lower priority were gone from the node. */
-  #mayFit({ node, free }: CandidateNode, request: readonly number[]): boolean {
-    const { units } = this.#options;
-    for (let i = 0; i < request.length; i++) {
-      const isShort = request[i]! > 0 && free[i]! < request[i]!;
-      if (isShort && free[i]! + units.mostRequestedOn(node, this.#ids[i]!) < request[i]!) return false;
-    }
-    return true;
-  }
-
-  /** Returns the price of the pods of a unit that are no victims yet, without budgets. */
-  #restPriceOf(unit: EvictionUnit, victims: Victims): EvictionPrice {
-    const surplus = victims.surplus(unit);
-    const known = this.#restPrices.get(unit);
-    if (known?.surplus === surplus) return known.price;
-    const price = priceOf(unit.pods.filter((pod) => !victims.has(pod, unit)));
-    this.#restPrices.set(unit, { surplus, price });
-    return price;
-  }
-}
-
-function fits(free: readonly number[], request: readonly number[]): boolean {
-  for (let i = 0; i < request.length; i++) if (request[i]! > 0 && free[i]! < request[i]!) return false;
-  return true;
-}
-
-/** Among equal prices, nodes without reservations of others come first. */
-function compareOffers(a: Offer, b: Offer): number {
-  const prices = comparePrices(a.price, b.price);
-  if (prices !== 0) return prices;
-  const [nodeA, nodeB] = [a.candidate.node, b.candidate.node];
-  const reservations = nodeA.reservations.size - nodeB.reservations.size;
-  if (reservations !== 0) return reservations;
-  if (nodeA.nameRank !== nodeB.nameRank) return nodeA.nameRank - nodeB.nameRank;
-  return nodeA.name < nodeB.name ? -1 : nodeA.name === nodeB.name ? 0 : 1;
 }
