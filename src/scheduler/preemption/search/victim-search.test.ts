@@ -232,6 +232,18 @@ describe('victims of a gang', () => {
     );
   });
 
+  it('are none on nodes where evicting all pods of lower priority makes too little capacity free', () => {
+    const core = new Preempting({ a: 2, b: 2 });
+    for (const node of ['a', 'b']) core.running(`high-${node}`, node, { priority: high });
+    core.running('static', 'a', { annotations: { 'kubernetes.io/config.source': 'file' } });
+    core.running('low', 'b');
+    expect(core.preemptGang(1, 1, { cpu: 2 })).toEqual([]);
+    // Not that it would need the static pod.
+    expect(core.verdict).toContain(
+      'preemption: not helpful: 0 of 1 members fit even with 2 pods of lower priority gone.',
+    );
+  });
+
   it('PE9 - are not needed where capacity is free', () => {
     const core = new Preempting({ a: 2, b: 2 });
     core.running('low', 'b');
