@@ -78,7 +78,9 @@ export function delayOf(
   from: number,
   to: number,
 ): string | undefined {
-  const ownGroup = groupOfEntity(entity);
+  const single = record.getOrLast('pods', entity);
+  // A pod that starts by itself may be in a group, too.
+  const ownGroup = groupOfEntity(entity) ?? (single && plainPod(single).group);
   for (const { resource, type, object, previous, at, by, version } of record.changes) {
     if (at < from || at > to) continue;
     if (resource === 'nodes' && (previous === undefined || type === 'DELETED' || hasChanged(object, previous)))

@@ -147,6 +147,19 @@ describe('TurnChecker', () => {
     ]);
   });
 
+  it('counts the start of an entity for each turn that it had before', () => {
+    const story = new Story();
+    story.at(20, ({ store }) => store.pod('big', { milliCpu: 2_000 }));
+    story.at(30, ({ store }) => store.pod('big', { milliCpu: 2_000, start: 60_000 }));
+    story.store.by = 'scheduler-1';
+    story.at(60, ({ store }) => {
+      store.ends('old');
+      store.pod('big', { milliCpu: 2_000, node: 'n' });
+    });
+    story.settled(106);
+    expect(story.found).toEqual([]);
+  });
+
   it.each([
     ['accepts', 'starts', true, []],
     [

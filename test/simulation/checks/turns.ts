@@ -71,8 +71,8 @@ export class TurnChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #options: TurnCheckerOptions;
   readonly #courses: TurnCourse[] = [];
-  /** entity that has not started since its latest turn -> that turn */
-  readonly #waiting = new Map<string, TurnCourse>();
+  /** entity that has not started -> the turns that it has had since it started last */
+  readonly #waiting = new Map<string, TurnCourse[]>();
   /** entity -> its present turn */
   readonly #present = new Map<string, TurnCourse>();
   /** Those that a prediction which is not written yet may allow. */
@@ -142,12 +142,12 @@ export class TurnChecker implements Checker {
       course = { entity, since: now(), confidence, priority: turn.priority, startedAt: undefined, endedAt: undefined };
       this.#courses.push(course);
       this.#present.set(entity, course);
-      this.#waiting.set(entity, course);
+      this.#waiting.set(entity, [...(this.#waiting.get(entity) ?? []), course]);
     }
     // The member that shows the turn may be bound before the last one of the quorum.
     const waiting = this.#waiting.get(entity);
     if (waiting !== undefined && hasStarted(record, entity)) {
-      waiting.startedAt = now();
+      for (const each of waiting) each.startedAt = now();
       this.#waiting.delete(entity);
     }
     if (turn !== undefined || course === undefined) return;
@@ -225,7 +225,7 @@ export class TurnChecker implements Checker {
   /** Returns why an entity that still waits may have lost its turn; undefined: it has started, or nothing has delayed it. */
   #whyWithdrawn(entity: string): string | undefined {
     const { record, now } = this.#evidence;
-    const course = this.#waiting.get(entity);
+    const course = this.#waiting.get(entity)?.at(-1);
     return course && delayOf(record, course, course.since - receivedMs, now());
   }
 
