@@ -68,9 +68,12 @@ export class InexactSearch {
 
   /** Returns false if the entity has no capacity without more pods than those below this priority. */
   *#mayBeLower(top: number): Yielding<boolean> {
-    const { request, estimate, budget } = this.#options;
+    const { request, plans, estimate, budget } = this.#options;
     if (top === -Infinity) return false;
-    return !estimate.isBound || (yield* estimate.cheapest(Infinity, budget, top)).placed >= request.demand.needed;
+    if (!estimate.isBound) return true;
+    // Nodes would lack the pods that are out.
+    yield* plans.undo();
+    return (yield* estimate.cheapest(Infinity, budget, top)).placed >= request.demand.needed;
   }
 
   /**
