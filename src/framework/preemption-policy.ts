@@ -87,7 +87,7 @@ export type PreemptionOutcome =
       /** How many members would fit without those pods. */
       readonly placed: number;
       readonly needed: number;
-      /** Number of pods that might have been evicted. */
+      /** Number of pods of lower priority. On nodes where evicting some of them would help a member, only those that may be evicted count. */
       readonly candidates: number;
       readonly nodes: NodeCounts;
     }
@@ -108,6 +108,6 @@ export interface NodeCounts {
   readonly all: number;
   /** Nodes that would reject the members even without other pods. */
   readonly unsuitable: number;
-  /** Of the others, nodes without pods that might be evicted. */
+  /** Of the others, nodes without pods of lower priority. On nodes where evicting some of them would help, only those that may be evicted count. */
   readonly withoutVictims: number;
 }

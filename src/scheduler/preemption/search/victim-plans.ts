@@ -110,6 +110,7 @@ export class VictimPlans {
       this.#budget.spend(each.nodes.length);
       if (this.#budget.isDue) yield;
     }
+    yield* this.undo();
     return accepted;
   }
 
