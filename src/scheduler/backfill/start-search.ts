@@ -88,9 +88,9 @@ export class StartSearch {
   *earliest(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
     const steps = yield* byTime(yield* this.#pods(request, budget), budget);
     if (steps.length === 0) return undefined;
-    const trial = this.#trial(request, budget);
+    const bisection = this.#bisection(request, budget);
     try {
-      const found = yield* trial.fewest(steps);
+      const found = yield* bisection.fewest(steps);
       if (found === undefined) return undefined;
       const ended = steps.slice(0, found.count).flat();
       const blocking = inTheWay(ended, found.nominations);
@@ -102,7 +102,7 @@ export class StartSearch {
         isEstimated: blocking.some((ending) => ending.isEstimated),
       };
     } finally {
-      trial.end();
+      bisection.end();
     }
   }
 
@@ -118,16 +118,16 @@ export class StartSearch {
       ({ nodeName }) => nodeName,
     );
     const nodes = [...unknown].sort(([a, here], [b, there]) => here.length - there.length || (a < b ? -1 : 1));
-    const trial = this.#trial(request, budget);
+    const bisection = this.#bisection(request, budget);
     try {
-      const found = yield* trial.fewest([known, ...nodes.map(([, here]) => here)]);
+      const found = yield* bisection.fewest([known, ...nodes.map(([, here]) => here)]);
       if (found === undefined) return undefined;
       const { nominations } = found;
       let from = 0;
       for (const { at } of inTheWay(pods, nominations)) if (at < Infinity) from = Math.max(from, at);
       return { nominations, startsAt: undefined, from, isEstimated: false };
     } finally {
-      trial.end();
+      bisection.end();
     }
   }
 
@@ -149,22 +149,22 @@ export class StartSearch {
     return endings;
   }
 
-  #trial(request: StartRequest, budget: WorkBudget): Trial {
-    return new Trial({ ...this.#options, request, budget });
+  #bisection(request: StartRequest, budget: WorkBudget): Bisection {
+    return new Bisection({ ...this.#options, request, budget });
   }
 }
 
-interface TrialOptions extends Pick<StartSearchOptions, 'cluster' | 'planner'> {
+interface BisectionOptions extends Pick<StartSearchOptions, 'cluster' | 'planner'> {
   readonly request: StartRequest;
   readonly budget: WorkBudget;
 }
 
-/** Plans in one transaction, from which more and more pods are taken out. */
-class Trial {
-  readonly #options: TrialOptions;
+/** Dry runs in one transaction, which find the fewest pods that have to end. */
+class Bisection {
+  readonly #options: BisectionOptions;
   readonly #transaction: Transaction;
 
-  constructor(options: TrialOptions) {
+  constructor(options: BisectionOptions) {
     this.#options = options;
     this.#transaction = options.cluster.begin();
   }
