@@ -619,7 +619,7 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/preemption/ongoing-preemptions.ts',
     find: '    const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);',
     replace: '    if (cluster !== undefined) return;\n    const stuck: Pod[] = [];',
-    within: 1_000,
+    within: 4_000,
   },
   {
     name: 'marks-stay',
