@@ -63,12 +63,13 @@ export class BudgetUse {
    */
   exceedingFirst<T>(items: readonly T[], podsOf: (item: T) => readonly Pod[]): readonly T[] {
     if (!this.#policy.hasBudgets) return items;
+    const counted = this.copy();
     /** pods that go together -> how many exceed a budget */
     const known = new Map<readonly Pod[], number>();
     const excess = new Map<T, number>();
     for (const item of items.toReversed()) {
       const pods = podsOf(item);
-      const count = known.get(pods) ?? this.#addUnlessExceeding(pods);
+      const count = known.get(pods) ?? counted.#addUnlessExceeding(pods);
       known.set(pods, count);
       excess.set(item, count);
     }
@@ -80,7 +81,7 @@ export class BudgetUse {
    * others keep their order. Those that exceed none count from the last to the first, which is the order of eviction.
    */
   putBackOrder(pods: readonly EvictablePod[]): readonly EvictablePod[] {
-    return this.copy().exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
+    return this.exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
   }
 
   /** Returns how many of the evictions exceed a budget. Adds all of them if none does. */

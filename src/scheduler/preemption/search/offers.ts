@@ -66,7 +66,6 @@ export class Offers {
     const { victims, used } = this;
     if (fits(candidate.free, request))
       return { candidate, version, out: [], evictions: 0, surplus: noGangs, price: nothingGoes };
-    if (!units.hasRead(candidate.node) && !this.mayExist(candidate, request)) return undefined;
     const pods = units.on(candidate.node);
     const mayAllGo = victims.isEmpty && below === Infinity;
     const left = mayAllGo ? pods : pods.filter((each) => this.#mayGo(each));

@@ -212,7 +212,13 @@ export class VictimEstimate {
           if (added.length > 0) last = unit;
           // The offers of these nodes have become cheaper.
           for (const freed of pay(added))
-            if (freed !== candidate && isAllowed(freed) && (taken.get(freed) ?? 0) < perNode) offer(freed);
+            if (
+              freed !== candidate &&
+              isAllowed(freed) &&
+              (taken.get(freed) ?? 0) < perNode &&
+              offers.mayExist(freed, request)
+            )
+              offer(freed);
         }
         candidate.change(pod, -1);
         nodes.add(candidate);
