@@ -11,6 +11,8 @@ export interface Job {
   readonly deadlineSeconds: number;
   /** When the Job started or was last resumed, in seconds since the epoch; 0: not yet, or it is suspended. */
   readonly startedAt: number;
+  /** Name of the CronJob that created the Job. */
+  readonly cronJob: string | undefined;
 }
 
 interface RawJob {
@@ -28,5 +30,6 @@ export function projectJob(input: unknown): Job {
     uid: metadata.uid ?? '',
     deadlineSeconds: spec?.activeDeadlineSeconds ?? 0,
     startedAt: toEpochSeconds(status?.startTime),
+    cronJob: metadata.ownerReferences?.find(({ controller, kind }) => controller === true && kind === 'CronJob')?.name,
   };
 }

@@ -9,7 +9,12 @@ export interface ListedMetadata {
   readonly deletionTimestamp?: string;
   readonly labels?: Labels;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly { readonly uid?: string; readonly controller?: boolean }[];
+  readonly ownerReferences?: readonly {
+    readonly kind?: string;
+    readonly name?: string;
+    readonly uid?: string;
+    readonly controller?: boolean;
+  }[];
 }
 
 export const noLabels: Labels = Object.freeze({});

@@ -8,6 +8,14 @@ import { RunTimes } from './run-times.ts';
 
 const minute = 60_000;
 
+function jobOf(job: Partial<Job>): Job {
+  return {
+    ...{ kind: 'Job', namespace: 'default', name: 'j', uid: 'j', cronJob: undefined },
+    ...{ deadlineSeconds: 0, startedAt: 0 },
+    ...job,
+  };
+}
+
 class Story {
   readonly clock = new VirtualClock();
   readonly build = new Builders();
@@ -36,8 +44,7 @@ test('a deadline beyond the year 9999 is no end', () => {
   const story = new Story();
   expect(story.left(story.running({ activeDeadlineSeconds: 9e15 }, 1))).toBe(Infinity);
   expect(story.left(story.running({ activeDeadlineSeconds: 9e15, runtime: '10m' }, 1))).toBe(9);
-  const common = { kind: 'Job', namespace: 'default', name: 'j', uid: 'j' } as const;
-  story.job = { ...common, deadlineSeconds: Number.MAX_SAFE_INTEGER, startedAt: story.clock.now() / 1000 };
+  story.job = jobOf({ deadlineSeconds: Number.MAX_SAFE_INTEGER, startedAt: story.clock.now() / 1000 });
   expect(story.left(story.running({ job: 'j' }, 1))).toBe(Infinity);
   expect(story.runTimes.endIfStartedNow([story.running({ job: 'j' }, 1)])).toBe(Infinity);
 });
@@ -82,4 +89,70 @@ test('a pod that no longer declares a run time still overruns the first one', ()
   story.clock.advance(minute);
   story.runTimes.left({ ...before, runtimeSeconds: 0, phase: 'Succeeded' });
   expect(story.overruns).toEqual([before.name]);
+});
+
+test('a Job whose deadline is raised while its pod runs has overrun the first one, and no longer counts', () => {
+  const story = new Story();
+  const startedAt = story.clock.now() / 1000;
+  story.job = jobOf({ deadlineSeconds: 60, startedAt });
+  const pod = story.running({ job: 'j' }, 0);
+  story.runTimes.seen(pod.uid, pod);
+  for (const deadlineSeconds of [36_000, 0]) {
+    story.job = jobOf({ deadlineSeconds, startedAt });
+    story.runTimes.seen(pod.uid, pod);
+  }
+  story.clock.advance(minute + 30_000);
+  story.left(pod);
+  expect(story.overruns).toEqual([]);
+  story.clock.advance(1);
+  story.left(pod);
+  expect(story.overruns).toEqual([pod.name]);
+  story.job = jobOf({ deadlineSeconds: 3_600, startedAt });
+  expect(story.runTimes.endIfStartedNow([story.build.projectedPod({ job: 'j' })])).toBe(Infinity);
+  const limited = story.build.projectedPod({ job: 'j', activeDeadlineSeconds: 600 });
+  expect(story.runTimes.endIfStartedNow([limited])).toBe(story.clock.now() + 10 * minute);
+});
+
+test('a deadline that a Job gets after its pod has started does not excuse the annotation', () => {
+  const story = new Story();
+  const pod = story.running({ job: 'j', runtime: '1m' }, 0);
+  story.runTimes.seen(pod.uid, pod);
+  const startedAt = story.clock.now() / 1000;
+  story.job = jobOf({ deadlineSeconds: 6_000, startedAt });
+  story.clock.advance(2 * minute);
+  expect(story.left(pod)).toBe(98);
+  expect(story.overruns).toEqual([pod.name]);
+});
+
+test('a pod that exceeds its annotation but not the deadline of its Job is no overrun', () => {
+  const story = new Story();
+  const startedAt = story.clock.now() / 1000;
+  story.job = jobOf({ deadlineSeconds: 6_000, startedAt });
+  const pod = story.running({ job: 'j', runtime: '1m' }, 0);
+  story.runTimes.seen(pod.uid, pod);
+  story.clock.advance(2 * minute);
+  expect(story.left(pod)).toBe(98);
+  expect(story.overruns).toEqual([]);
+});
+
+test('the deadline of a Job that has not started counts from now', () => {
+  const story = new Story();
+  story.job = jobOf({ deadlineSeconds: 600, startedAt: 0 });
+  const pod = story.build.projectedPod({ job: 'j' });
+  const key = story.runTimes.keyOf(pod);
+  story.clock.advance(minute);
+  expect(story.runTimes.endIfStartedNow([pod])).toBe(story.clock.now() + 10 * minute);
+  expect(story.runTimes.keyOf(pod)).toBe(key);
+});
+
+test('the Jobs of a CronJob share its run times and its penalty', () => {
+  const story = new Story();
+  const runOf = (job: string, options: PodOptions, sinceMinutes: number): Pod => {
+    story.job = jobOf({ name: job, uid: job, cronJob: 'nightly' });
+    return story.running({ job, ...options }, sinceMinutes);
+  };
+  story.runTimes.left({ ...runOf('nightly-1', {}, 20), phase: 'Succeeded' });
+  expect(story.left(runOf('nightly-2', {}, 5))).toBe(15);
+  story.left(runOf('nightly-3', { runtime: '1m' }, 5));
+  expect(story.runTimes.endIfStartedNow([runOf('nightly-4', { runtime: '1m' }, 0)])).toBe(Infinity);
 });

@@ -19,11 +19,11 @@ interface SetUp {
   readonly endOf: (pod: Pod) => number;
 }
 
-function setUp(jobs: readonly Omit<Job, 'kind' | 'namespace'>[] = []): SetUp {
+function setUp(jobs: readonly Omit<Job, 'kind' | 'namespace' | 'cronJob'>[] = []): SetUp {
   const clock = new VirtualClock();
   const overruns: string[] = [];
   const listed = new ListedObjects();
-  for (const job of jobs) listed.set({ kind: 'Job', namespace: 'default', ...job });
+  for (const job of jobs) listed.set({ kind: 'Job', namespace: 'default', cronJob: undefined, ...job });
   const runTimes = new RunTimes({
     clock,
     listed,

@@ -1,3 +1,4 @@
+import type { Job } from '../api/job.ts';
 import { latestTimeMs } from '../api/kubernetes-time.ts';
 import { succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
@@ -17,8 +18,8 @@ export interface RunTimesOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** How long further declarations of an owner are ignored after one of its pods ran for longer than declared. */
   readonly penaltyMs: number;
-  /** A pod ran for longer than its annotation declared. Called once per pod. */
-  readonly overrun: (pod: Pod) => void;
+  /** A pod runs for longer than it, or its Job, declared in seconds. Called once per pod. */
+  readonly overrun: (pod: Pod, declaredSeconds: number) => void;
 }
 
 /** The last run times of an owner's pods, in milliseconds. */
@@ -27,6 +28,15 @@ interface History {
   readonly secondLast: number | undefined;
 }
 
+/** The shortest run times that a pod has declared on its node, in seconds; Infinity: none. */
+interface Declared {
+  /** From the start of the pod. */
+  readonly pod: number;
+  /** From the start of its Job. */
+  readonly job: number;
+}
+
+const nothing: Declared = { pod: Infinity, job: Infinity };
 const unknown: ExpectedEnd = { at: Infinity, isEstimated: false };
 /** A pod may run for this much longer than declared. Starting and stopping containers takes time. */
 const toleranceMs = 30_000;
@@ -34,20 +44,21 @@ const toleranceMs = 30_000;
 const maxOwners = 10_000;
 
 /**
- * How long pods run: declared by `activeDeadlineSeconds` of the pod or its Job, which the API enforces, or by the annotation tutti.dev/runtime.
- * Without a declaration, the mean of the last two pods of the same owner that succeeded is an estimate.
+ * How long pods run: declared by `activeDeadlineSeconds` of the pod or its Job, or by the annotation tutti.dev/runtime. Without a declaration,
+ * the mean of the last two pods of the same owner that succeeded is an estimate. A pod's owner is its controller; the CronJob if that is a Job
+ * of one; the namespace if it has none.
  *
- * A pod that runs for longer than the annotation says is an overrun. It is assumed to run for as long again as it has exceeded its time, and
- * its owner's annotations are ignored for a while.
+ * A pod that runs for longer than it declared when it came to its node is an overrun. It is assumed to run for as long again as it has exceeded
+ * its time, and its owner has no credit for a while: only the deadlines of its pods count, because nobody can raise them.
  */
 export class RunTimes {
   readonly #options: RunTimesOptions;
   /** owner -> run times of its last pods, the most recent owner last */
   readonly #histories = new Map<string, History>();
-  /** owner -> Clock.monotonic() until which its annotations are ignored */
+  /** owner -> Clock.monotonic() until which only the deadlines of its pods count */
   readonly #penalties = new Map<string, number>();
-  /** uid of a pod on a node -> the shortest run time in seconds that its annotation has declared there */
-  readonly #promises = new Map<string, number>();
+  /** uid of a pod on a node -> what it has declared there */
+  readonly #declared = new Map<string, Declared>();
   /** uids of pods on nodes whose overrun was reported */
   readonly #overruns = new Set<string>();
 
@@ -60,10 +71,9 @@ export class RunTimes {
     const now = this.#options.clock.now();
     if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
     const startedAt = pod.startedAt === 0 ? now : pod.startedAt * 1000;
-    const declared = this.#declaredEndOf(pod, startedAt);
-    if (declared?.isEnforced !== true) this.#checkPromise(pod, startedAt, now);
-    if (declared === undefined) return this.#estimatedEndOf(pod, startedAt, now);
-    return endAt(declared.at, now, false);
+    this.#checkDeclared(pod, startedAt, now);
+    const declared = this.#declaredEndOf(pod, startedAt, true);
+    return declared === Infinity ? this.#estimatedEndOf(pod, startedAt, now) : endAt(declared, now, false);
   }
 
   /**
@@ -71,34 +81,41 @@ export class RunTimes {
    * say so for all of them.
    */
   endIfStartedNow(pods: readonly Pod[]): number {
-    const { clock } = this.#options;
-    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    const now = this.#options.clock.now();
     let latest = 0;
     for (const pod of pods) {
-      const declared = this.#declaredEndOf(pod, now);
-      if (declared === undefined) return Infinity;
-      if (!declared.isEnforced && this.#penaltyOf(ownerOf(pod)) > monotonic) return Infinity;
-      latest = Math.max(latest, declared.at);
+      latest = Math.max(latest, this.#declaredEndOf(pod, now, this.#hasCredit(pod)));
+      if (latest === Infinity) break;
     }
     return latest;
   }
 
   /** Returns what `endIfStartedNow` reads of the pod, as text; empty if no declaration counts. */
   keyOf(pod: Pod): string {
-    const end = this.endIfStartedNow([pod]);
-    if (end === Infinity) return '';
-    const jobEnd = this.#jobDeadlineOf(pod);
-    return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobEnd === Infinity ? '' : jobEnd}`;
+    if (this.endIfStartedNow([pod]) === Infinity) return '';
+    if (!this.#hasCredit(pod)) return `${pod.deadlineSeconds}`;
+    const job = this.#jobOf(pod);
+    const jobDeadline = job === undefined || job.deadlineSeconds === 0 ? '' : `${job.startedAt}+${job.deadlineSeconds}`;
+    return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobDeadline}`;
   }
 
   /**
-   * `pod`: the pod as it now is on a node; undefined if it is on no node. A later annotation may correct its expected end, but does not excuse
+   * `pod`: the pod as it now is on a node; undefined if it is on no node. A later declaration may correct its expected end, but does not excuse
    * that it runs for longer than it declared at first.
    */
   seen(uid: string, pod: Pod | undefined): void {
-    if (pod === undefined) this.#promises.delete(uid);
-    else if (pod.runtimeSeconds > 0)
-      this.#promises.set(uid, Math.min(pod.runtimeSeconds, this.#promises.get(uid) ?? Infinity));
+    if (pod === undefined) {
+      this.#declared.delete(uid);
+      return;
+    }
+    const before = this.#declared.get(uid) ?? nothing;
+    const declared = this.#declaredNow(pod);
+    if (declared.pod < before.pod || declared.job < before.job) {
+      this.#declared.set(uid, {
+        pod: Math.min(declared.pod, before.pod),
+        job: Math.min(declared.job, before.job),
+      });
+    }
   }
 
   /** The pod has left its node: it has succeeded, failed, or is gone. */
@@ -108,53 +125,73 @@ export class RunTimes {
     if (pod.startedAt !== 0 && !pod.deleting) this.endOf(pod);
     this.#overruns.delete(pod.uid);
     if (pod.startedAt !== 0 && pod.controller !== undefined && succeededByItself(pod))
-      this.#record(ownerOf(pod), Math.max(0, now - pod.startedAt * 1000));
+      this.#record(this.#ownerOf(pod), Math.max(0, now - pod.startedAt * 1000));
   }
 
-  #declaredEndOf(pod: Pod, startedAt: number): { readonly at: number; readonly isEnforced: boolean } | undefined {
-    const deadline = Math.min(
-      pod.deadlineSeconds === 0 ? Infinity : startedAt + pod.deadlineSeconds * 1000,
-      this.#jobDeadlineOf(pod),
-    );
+  /** Returns when the pod ends as declared if it started then; Infinity if nothing says so. Without credit, only what nobody can raise counts. */
+  #declaredEndOf(pod: Pod, startedAt: number, hasCredit: boolean): number {
+    const own = pod.deadlineSeconds === 0 ? Infinity : startedAt + pod.deadlineSeconds * 1000;
+    const deadline = hasCredit ? Math.min(own, this.#jobEndOf(pod)) : own;
     // The API does not limit the deadline of a Job.
-    if (deadline <= latestTimeMs) return { at: deadline, isEnforced: true };
-    return pod.runtimeSeconds === 0 ? undefined : { at: startedAt + pod.runtimeSeconds * 1000, isEnforced: false };
+    if (deadline <= latestTimeMs) return deadline;
+    return hasCredit && pod.runtimeSeconds > 0 ? startedAt + pod.runtimeSeconds * 1000 : Infinity;
   }
 
   /** Returns when the Job controller ends the pod's Job, in milliseconds since the epoch; Infinity if it does not. */
-  #jobDeadlineOf({ controller, namespace }: Pod): number {
-    if (controller?.kind !== 'Job') return Infinity;
+  #jobEndOf(pod: Pod): number {
+    const job = this.#jobOf(pod);
+    if (job === undefined || job.deadlineSeconds === 0) return Infinity;
+    // The Job controller creates the pods first.
+    return job.deadlineSeconds * 1000 + (job.startedAt === 0 ? this.#options.clock.now() : job.startedAt * 1000);
+  }
+
+  #jobOf({ controller, namespace }: Pod): Job | undefined {
+    if (controller?.kind !== 'Job') return undefined;
     const job = this.#options.listed.get('Job', namespace, controller.name);
-    if (job?.uid !== controller.uid || job.deadlineSeconds === 0 || job.startedAt === 0) return Infinity;
-    return (job.startedAt + job.deadlineSeconds) * 1000;
+    return job?.uid === controller.uid ? job : undefined;
   }
 
   #estimatedEndOf(pod: Pod, startedAt: number, now: number): ExpectedEnd {
-    const history = pod.controller === undefined ? undefined : this.#histories.get(ownerOf(pod));
+    const history = pod.controller === undefined ? undefined : this.#histories.get(this.#ownerOf(pod));
     if (history === undefined) return unknown;
     const meanMs = (history.last + (history.secondLast ?? history.last)) / 2;
     return endAt(startedAt + meanMs, now, true);
   }
 
-  #checkPromise(pod: Pod, startedAt: number, now: number): void {
-    const seconds = this.#promises.get(pod.uid) ?? pod.runtimeSeconds;
-    if (seconds > 0 && now > startedAt + seconds * 1000 + toleranceMs) this.#reportOverrun(pod);
+  /** Returns what is believed of the pod. The annotation is not if there is a deadline. */
+  #declaredNow(pod: Pod): Declared {
+    const job = this.#jobOf(pod);
+    if (job !== undefined && job.deadlineSeconds > 0) return { pod: Infinity, job: job.deadlineSeconds };
+    return pod.deadlineSeconds > 0 || pod.runtimeSeconds === 0 ? nothing : { pod: pod.runtimeSeconds, job: Infinity };
   }
 
-  #reportOverrun(pod: Pod): void {
-    if (this.#overruns.has(pod.uid)) return;
+  #checkDeclared(pod: Pod, startedAt: number, now: number): void {
+    const declared = this.#declared.get(pod.uid) ?? this.#declaredNow(pod);
+    if (declared === nothing || this.#overruns.has(pod.uid)) return;
+    const jobStartedAt = (this.#jobOf(pod)?.startedAt ?? 0) * 1000 || Infinity;
+    const isOverrun = (from: number, seconds: number): boolean => now > from + seconds * 1000 + toleranceMs;
+    const exceedsOwn = isOverrun(startedAt, declared.pod);
+    if (!exceedsOwn && !isOverrun(jobStartedAt, declared.job)) return;
     this.#overruns.add(pod.uid);
     const { clock, penaltyMs, overrun } = this.#options;
-    putLast(this.#penalties, ownerOf(pod), clock.monotonic() + penaltyMs);
-    overrun(pod);
+    putLast(this.#penalties, this.#ownerOf(pod), clock.monotonic() + penaltyMs);
+    overrun(pod, exceedsOwn ? declared.pod : declared.job);
   }
 
-  #penaltyOf(owner: string): number {
-    return this.#penalties.get(owner) ?? 0;
+  #hasCredit(pod: Pod): boolean {
+    return (this.#penalties.get(this.#ownerOf(pod)) ?? 0) <= this.#options.clock.monotonic();
   }
 
   #record(owner: string, ranMs: number): void {
     putLast(this.#histories, owner, { last: ranMs, secondLast: this.#histories.get(owner)?.last });
+  }
+
+  /** Returns who declares the pod's run time. */
+  #ownerOf(pod: Pod): string {
+    const { namespace, controller } = pod;
+    const cronJob = this.#jobOf(pod)?.cronJob;
+    if (cronJob !== undefined) return `${namespace}/CronJob/${cronJob}`;
+    return controller === undefined ? namespace : `${namespace}/${controller.kind}/${controller.name}`;
   }
 }
 
@@ -168,9 +205,4 @@ function putLast<Value>(map: Map<string, Value>, key: string, value: Value): voi
   map.delete(key);
   map.set(key, value);
   if (map.size > maxOwners) map.delete(map.keys().next().value!);
-}
-
-/** Returns who declares the pod's run time: its controller, or the namespace for pods without one. */
-function ownerOf({ namespace, controller }: Pod): string {
-  return controller === undefined ? namespace : `${namespace}/${controller.kind}/${controller.name}`;
 }

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { backfillJobs } from './backfill-jobs.ts';
 import { jobs } from './jobs.ts';
 import { nativeJobs } from './native-jobs.ts';
 import { playOn } from './play.ts';
@@ -10,7 +11,7 @@ const programs = await provideForSuite('Jobs', ['etcd', 'kube-apiserver', 'kube-
 describe.skipIf(programs.state === 'missing')('Jobs with a real kube-controller-manager', () => {
   const plane = planeForSuite(programs, { controllerManager: true });
 
-  playOn('real', plane, jobs);
+  playOn('real', plane, { ...jobs, ...backfillJobs });
 });
 
 describe.skipIf(programs.state === 'missing')('Jobs that create their PodGroups themselves', () => {

@@ -32,6 +32,7 @@ import { Timeline } from '../timeline/timeline.ts';
 import { EntityRouter } from './entity-router.ts';
 import { MutationGate } from './mutation-gate.ts';
 import { ConflictingSchedulers } from './conflicting-schedulers.ts';
+import { PodsOfJobs } from './pods-of-jobs.ts';
 import { WatchHandlers } from './watch-handlers.ts';
 
 export interface IntakeOptions {
@@ -87,6 +88,7 @@ export class Intake {
   /** A node was deleted, or what scheduling reads of it has changed. */
   readonly nodeChanged = new Listeners<[name: string]>();
   readonly #notReady: NotReadyVerdicts;
+  readonly #podsOfJobs = new PodsOfJobs();
 
   /** Throws ProfileError. */
   constructor(options: IntakeOptions) {
@@ -194,15 +196,16 @@ export class Intake {
       clock,
       listed: cluster.listed,
       penaltyMs: Math.max(...profiles.all.map((profile) => profiles.reservationsOf(profile)?.overrunPenaltyMs ?? 0)),
-      overrun: ({ key, runtimeSeconds }) => {
+      overrun: ({ key }, declaredSeconds) => {
         metrics.backfill.overrun();
-        logger.info('a pod runs for longer than it declares', { pod: key, declaredSeconds: runtimeSeconds });
+        logger.info('a pod runs for longer than declared', { pod: key, declaredSeconds });
       },
     });
     this.podSeen.add((uid, pod) =>
       runTimes.seen(uid, pod !== undefined && cluster.nodeOf(pod) !== undefined ? pod : undefined),
     );
     this.podLeft.add((pod) => runTimes.left(pod));
+    this.podSeen.add((uid, pod) => this.#podsOfJobs.podSeen(uid, pod));
     return runTimes;
   }
 
@@ -230,6 +233,7 @@ export class Intake {
       hasSynced: () => lifecycle.hasBegun,
       readsAll,
       looksAlike: (before, now) => !readsAll && keys.looksAlike(before, now),
+      podsOfJob: (uid) => this.#podsOfJobs.of(uid),
       podChanged: (before, now, time) => this.timeline.podChanged(before, now, time),
       podSeen: this.podSeen.emit,
       groupSeen: this.groupSeen.emit,

@@ -1,3 +1,4 @@
+import type { Job } from '../../api/job.ts';
 import type { ListedObject } from '../../api/listed-object.ts';
 import { sameImages } from '../../api/node-images.ts';
 import { nodesEqualForScheduling } from '../../api/node.ts';
@@ -28,6 +29,8 @@ export interface WatchHandlersOptions {
   readonly readsAll: boolean;
   /** Returns whether all plugins treat the two versions of a pod alike. */
   readonly looksAlike: (before: Pod, now: Pod) => boolean;
+  /** Returns the uids of unbound pods of the Job with this uid, if their declared end matters. */
+  readonly podsOfJob: (uid: string) => Iterable<string>;
   /**
    * A pod was created (`before` is undefined), has changed in a way that scheduling reads, or was deleted (`now` is undefined), at `time`
    * (milliseconds since the epoch). Called when the cache and the pod's entity in the queue are up to date, before any other part acts on the change.
@@ -127,10 +130,12 @@ export class WatchHandlers {
     onAdd: (object) => {
       this.#cluster.listed.set(object);
       this.#notify({ resource: object.kind, action: 'Add', object, old: undefined });
+      if (object.kind === 'Job' && object.deadlineSeconds > 0) this.#jobEndChanged(object, 'JobAdd');
     },
     onUpdate: (old, object) => {
       this.#cluster.listed.set(object);
       this.#notify({ resource: object.kind, action: 'Update', object, old });
+      if (object.kind === 'Job' && object.deadlineSeconds > 0) this.#jobEndChanged(object, 'JobUpdate');
     },
     onDelete: (object) => {
       this.#cluster.listed.remove(object);
@@ -253,6 +258,15 @@ export class WatchHandlers {
     const [before, now] = [old.podScheduled, pod.podScheduled];
     const isSameVerdict = before?.reason === now?.reason && before?.message === now?.message;
     return isUnbound(pod) && isSameVerdict && sameStart(old.predictedStart, pod.predictedStart);
+  }
+
+  /** The pods of the Job are declared to end at another time. */
+  #jobEndChanged({ uid }: Job, event: string): void {
+    if (!this.#options.hasSynced()) return;
+    for (const podUid of [...this.#options.podsOfJob(uid)]) {
+      const pod = this.#cluster.openPod(podUid);
+      if (pod !== undefined) this.#router.podChanged(pod, event, this.#instant(), true);
+    }
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {

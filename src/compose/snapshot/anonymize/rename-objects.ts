@@ -30,7 +30,13 @@ export function renameObject(object: ListedObject, rename: Rename, labels: Label
         disruptedPods: object.disruptedPods.map((name) => rename('pod', name)),
       };
     case 'Job':
-      return { ...object, namespace, name: rename('workload', object.name), uid: rename('uid', object.uid) };
+      return {
+        ...object,
+        namespace,
+        name: rename('workload', object.name),
+        uid: rename('uid', object.uid),
+        cronJob: object.cronJob === undefined ? undefined : rename('workload', object.cronJob),
+      };
     case 'PersistentVolume':
       return {
         ...object,

@@ -204,6 +204,7 @@ const snapshot: Snapshot = {
       namespace: 'canary-ns',
       name: 'canary-job',
       uid: 'canary-job-uid',
+      cronJob: 'canary-cron-job',
       deadlineSeconds: 1,
       startedAt: 1,
     },

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { Job } from '../../api/job.ts';
+import { TurnStory } from '../testing/turn-story.ts';
+
+/** Two nodes of 4 CPUs, one of them full until second 600, and gang `big`, which needs both and has its turn. */
+async function bigGangWaits(): Promise<TurnStory> {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.node('b', 4);
+  story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
+  story.gang('big', 2, { cpu: 4 });
+  await story.after(61);
+  return story;
+}
+
+function jobOf(job: Partial<Job>): Job {
+  return {
+    ...{ kind: 'Job', namespace: 'default', name: 'short', uid: 'short', cronJob: undefined },
+    ...{ deadlineSeconds: 0, startedAt: 0 },
+    ...job,
+  };
+}
+
+it('lets a pod pass whose Job has a deadline and has not started', async () => {
+  const story = await bigGangWaits();
+  story.queueing.harness.core.handlers.listed.onAdd(jobOf({ deadlineSeconds: 100 }));
+  story.pod('short-0', { job: 'short' });
+  await story.after(1);
+  expect([...story.started.keys()]).toEqual(['old', 'short-0']);
+});
+
+it('lets a pod pass when its Job is seen later than the pod', async () => {
+  const story = await bigGangWaits();
+  story.pod('short-0', { job: 'short' });
+  await story.after(1);
+  expect(story.verdicts.get('short-0')).toMatchObject({ reason: 'WaitingForTurn' });
+  story.queueing.harness.core.handlers.listed.onAdd(jobOf({ deadlineSeconds: 100 }));
+  await story.after(1);
+  expect(story.started.has('short-0')).toBe(true);
+});
+
+it('lets a gang pass when the deadline of its Job is lowered', async () => {
+  const story = await bigGangWaits();
+  const { listed } = story.queueing.harness.core.handlers;
+  const late = jobOf({ deadlineSeconds: 6_000 });
+  listed.onAdd(late);
+  story.gang('short', 2, { job: 'short' });
+  await story.after(1);
+  expect(story.started.has('short-0')).toBe(false);
+  listed.onUpdate(late, jobOf({ deadlineSeconds: 100 }));
+  await story.after(1);
+  expect(story.started.has('short-0')).toBe(true);
+});
+
+it('tries no pod again because a Job without a deadline was added', async () => {
+  const story = await bigGangWaits();
+  story.pod('short-0', { job: 'short' });
+  await story.after(1);
+  const { core } = story.queueing.harness;
+  core.handlers.listed.onAdd(jobOf({}));
+  core.handlers.listed.onAdd(jobOf({ name: 'other', uid: 'other', deadlineSeconds: 100 }));
+  expect(core.attempt()).toBeUndefined();
+});
