@@ -186,6 +186,8 @@ export interface Pod {
 
 /** Reason of the condition DisruptionTarget on the victims of a preemption. */
 export const preemptionReason = 'PreemptionByScheduler';
+/** The same for pods that a user evicts by the API. */
+export const evictionReason = 'EvictionByEvictionAPI';
 
 /** Annotations that a Binding sets on the pod, so that the record of a plan survives the scheduler. */
 export const planAnnotations = {

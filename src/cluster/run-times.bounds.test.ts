@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../api/job.ts';
+import { preemptionReason } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { Builders } from '../testkit/builders/builders.ts';
@@ -91,28 +92,6 @@ test('a pod that no longer declares a run time still overruns the first one', ()
   expect(story.overruns).toEqual([before.name]);
 });
 
-test('a Job whose deadline is raised while its pod runs has overrun the first one, and no longer counts', () => {
-  const story = new Story();
-  const startedAt = story.clock.now() / 1000;
-  story.job = jobOf({ deadlineSeconds: 60, startedAt });
-  const pod = story.running({ job: 'j' }, 0);
-  story.runTimes.seen(pod.uid, pod);
-  for (const deadlineSeconds of [36_000, 0]) {
-    story.job = jobOf({ deadlineSeconds, startedAt });
-    story.runTimes.seen(pod.uid, pod);
-  }
-  story.clock.advance(minute + 30_000);
-  story.left(pod);
-  expect(story.overruns).toEqual([]);
-  story.clock.advance(1);
-  story.left(pod);
-  expect(story.overruns).toEqual([pod.name]);
-  story.job = jobOf({ deadlineSeconds: 3_600, startedAt });
-  expect(story.runTimes.endIfStartedNow([story.build.projectedPod({ job: 'j' })])).toBe(Infinity);
-  const limited = story.build.projectedPod({ job: 'j', activeDeadlineSeconds: 600 });
-  expect(story.runTimes.endIfStartedNow([limited])).toBe(story.clock.now() + 10 * minute);
-});
-
 test('a deadline that a Job gets after its pod has started does not excuse the annotation', () => {
   const story = new Story();
   const pod = story.running({ job: 'j', runtime: '1m' }, 0);
@@ -155,4 +134,81 @@ test('the Jobs of a CronJob share its run times and its penalty', () => {
   expect(story.left(runOf('nightly-2', {}, 5))).toBe(15);
   story.left(runOf('nightly-3', { runtime: '1m' }, 5));
   expect(story.runTimes.endIfStartedNow([runOf('nightly-4', { runtime: '1m' }, 0)])).toBe(Infinity);
+});
+
+const longGrace = { terminationGracePeriodSeconds: 86_400 };
+
+test('the containers of a pod whose deadline has passed have their grace period', () => {
+  const story = new Story();
+  const declared = { activeDeadlineSeconds: 60 };
+  expect(story.left(story.running(declared, 0))).toBe(1);
+  const stubborn = story.running({ ...declared, spec: longGrace }, 0);
+  expect(story.left(stubborn)).toBe(1 + 1440 - 0.5);
+  expect(story.runTimes.endIfStartedNow([stubborn])).toBe(story.clock.now() + 60_000 + 86_370_000);
+  story.clock.advance(1440 * minute);
+  story.runTimes.endOf(stubborn);
+  expect(story.overruns).toEqual([]);
+});
+
+test.each([{ runtime: '60s' }, { activeDeadlineSeconds: 60 }])(
+  'a pod that its user deletes with a long grace period overruns %s',
+  (declared) => {
+    const story = new Story();
+    const pod = story.running({ ...declared, job: 'j' }, 0);
+    story.runTimes.seen(pod.uid, pod);
+    const deleted = { ...pod, deleting: true, deletionTimestamp: pod.startedAt + 86_400 };
+    story.runTimes.seen(pod.uid, deleted);
+    expect(story.left(deleted)).toBe(1440);
+    story.clock.advance(1.5 * minute);
+    story.runTimes.endOf(deleted);
+    expect(story.overruns).toEqual([]);
+    story.clock.advance(minute);
+    expect(story.left(deleted)).toBe(1437.5);
+    expect(story.overruns).toEqual([pod.name]);
+    expect(story.runTimes.endIfStartedNow([story.build.projectedPod({ ...declared, job: 'j' })])).toBe(Infinity);
+  },
+);
+
+test('a pod that is preempted may use its grace period', () => {
+  const story = new Story();
+  const pod = story.running({ runtime: '60s', job: 'j' }, 0);
+  story.clock.advance(10 * minute);
+  const victim = { ...pod, deleting: true, deletionTimestamp: pod.startedAt + 900, disruptedBy: preemptionReason };
+  story.runTimes.left({ ...victim, phase: 'Failed' });
+  expect(story.overruns).toEqual([]);
+});
+
+test('a pod overruns the deadline of its Job although the Job no longer has one, or no longer controls it', () => {
+  for (const change of ['raise', 'remove', 'release'] as const) {
+    const story = new Story();
+    const job = jobOf({ deadlineSeconds: 60 });
+    story.job = { ...job, startedAt: story.clock.now() / 1000 };
+    const pod = story.running({ job: 'j' }, 0);
+    story.runTimes.seen(pod.uid, pod);
+    const later = change === 'release' ? { ...pod, controller: undefined } : pod;
+    if (change === 'raise') story.job = { ...story.job, deadlineSeconds: 86_400 };
+    if (change === 'remove') story.job = { ...story.job, deadlineSeconds: 0 };
+    story.runTimes.seen(pod.uid, later);
+    story.clock.advance(3 * minute);
+    story.runTimes.endOf(later);
+    expect(story.overruns, change).toEqual([pod.name]);
+    story.job = { ...job, startedAt: story.clock.now() / 1000 };
+    expect(story.runTimes.endIfStartedNow([story.running({ job: 'j' }, 0)]), change).toBe(Infinity);
+  }
+});
+
+test('the deadline of a Job that has passed is no end of a pod that starts later', () => {
+  const story = new Story();
+  const startedAt = story.clock.now() / 1000 - 120;
+  story.job = jobOf({ deadlineSeconds: 60, startedAt });
+  expect(story.runTimes.endIfStartedNow([story.build.projectedPod({ job: 'j' })])).toBe(Infinity);
+});
+
+test('an annotation that understates the run time does not cost a pod the credit of its deadlines', () => {
+  const story = new Story();
+  const pod = story.running({ runtime: '1s', job: 'j' }, 10);
+  story.runTimes.endOf(pod);
+  expect(story.overruns).toEqual([pod.name]);
+  const next = story.build.projectedPod({ activeDeadlineSeconds: 60, job: 'j' });
+  expect(story.runTimes.endIfStartedNow([next])).toBe(story.clock.now() + minute);
 });

@@ -1,6 +1,6 @@
 import type { Job } from '../api/job.ts';
 import { latestTimeMs } from '../api/kubernetes-time.ts';
-import { succeededByItself } from '../api/pod.ts';
+import { evictionReason, succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ListedObjectsView } from './listed-objects.ts';
@@ -18,8 +18,25 @@ export interface RunTimesOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** How long further declarations of an owner are ignored after one of its pods ran for longer than declared. */
   readonly penaltyMs: number;
-  /** A pod runs for longer than it, or its Job, declared in seconds. Called once per pod. */
+  /** A pod ran for longer than declared. Called once per pod. */
   readonly overrun: (pod: Pod, declaredSeconds: number) => void;
+}
+
+/** By when a pod ends according to its declaration. */
+interface DeclaredEnd {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** True if the kubelet or the Job controller ends the pod. */
+  readonly isEnforced: boolean;
+}
+
+/** What a pod has declared on its node. Later declarations do not excuse that it runs for longer. */
+interface Promised {
+  readonly owner: string;
+  /** The shortest run time of the annotation while there was no deadline, in seconds; Infinity: none. */
+  readonly seconds: number;
+  /** The earliest end that the Job's deadline has set, in milliseconds since the epoch; Infinity: none. */
+  readonly jobEnd: number;
 }
 
 /** The last run times of an owner's pods, in milliseconds. */
@@ -28,37 +45,33 @@ interface History {
   readonly secondLast: number | undefined;
 }
 
-/** The shortest run times that a pod has declared on its node, in seconds; Infinity: none. */
-interface Declared {
-  /** From the start of the pod. */
-  readonly pod: number;
-  /** From the start of its Job. */
-  readonly job: number;
-}
-
-const nothing: Declared = { pod: Infinity, job: Infinity };
 const unknown: ExpectedEnd = { at: Infinity, isEstimated: false };
 /** A pod may run for this much longer than declared. Starting and stopping containers takes time. */
 const toleranceMs = 30_000;
+/** The same for a pod that is ended at its deadline, because its containers then still have their grace period. */
+const enforcedToleranceMs = 2 * toleranceMs;
 /** Maximum number of owners to remember; beyond it the oldest is forgotten. */
 const maxOwners = 10_000;
 
 /**
- * How long pods run: declared by `activeDeadlineSeconds` of the pod or its Job, or by the annotation tutti.dev/runtime. Without a declaration,
- * the mean of the last two pods of the same owner that succeeded is an estimate. A pod's owner is its controller; the CronJob if that is a Job
- * of one; the namespace if it has none.
+ * How long pods run: declared by `activeDeadlineSeconds` of the pod or its Job, which Kubernetes enforces, or by the annotation tutti.dev/runtime.
+ * Without a declaration, the mean of the last two pods of the same owner that succeeded is an estimate. A pod's owner is its controller, or the
+ * CronJob of its Job: each Job of a CronJob has a new name. Pods without a controller have their namespace as owner.
  *
- * A pod that runs for longer than it declared when it came to its node is an overrun. It is assumed to run for as long again as it has exceeded
- * its time, and its owner has no credit for a while: only the deadlines of its pods count, because nobody can raise them.
+ * A pod that runs for longer than declared is an overrun. It is assumed to run for as long again as it has exceeded its time, and its owner's
+ * annotations are ignored for a while. Its user can also evade a deadline: raise that of the Job, take the pod from the Job, or delete the pod
+ * with a longer grace period. Then the owner's deadlines are ignored as well.
  */
 export class RunTimes {
   readonly #options: RunTimesOptions;
   /** owner -> run times of its last pods, the most recent owner last */
   readonly #histories = new Map<string, History>();
-  /** owner -> Clock.monotonic() until which only the deadlines of its pods count */
+  /** owner -> Clock.monotonic() until which its annotations are ignored */
   readonly #penalties = new Map<string, number>();
+  /** owner -> Clock.monotonic() until which its deadlines are ignored */
+  readonly #deadlinePenalties = new Map<string, number>();
   /** uid of a pod on a node -> what it has declared there */
-  readonly #declared = new Map<string, Declared>();
+  readonly #promises = new Map<string, Promised>();
   /** uids of pods on nodes whose overrun was reported */
   readonly #overruns = new Set<string>();
 
@@ -69,11 +82,12 @@ export class RunTimes {
   /** Returns the end of a pod on a node. */
   endOf(pod: Pod): ExpectedEnd {
     const now = this.#options.clock.now();
-    if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
     const startedAt = pod.startedAt === 0 ? now : pod.startedAt * 1000;
-    this.#checkDeclared(pod, startedAt, now);
-    const declared = this.#declaredEndOf(pod, startedAt, true);
-    return declared === Infinity ? this.#estimatedEndOf(pod, startedAt, now) : endAt(declared, now, false);
+    const declared = this.#declaredEndOf(pod, startedAt);
+    this.#checkPromise(pod, declared, startedAt, now);
+    if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
+    if (declared === undefined) return this.#estimatedEndOf(pod, startedAt, now);
+    return endAt(declared.at, now, false);
   }
 
   /**
@@ -81,22 +95,27 @@ export class RunTimes {
    * say so for all of them.
    */
   endIfStartedNow(pods: readonly Pod[]): number {
-    const now = this.#options.clock.now();
+    const { clock } = this.#options;
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
     let latest = 0;
     for (const pod of pods) {
-      latest = Math.max(latest, this.#declaredEndOf(pod, now, this.#hasCredit(pod)));
-      if (latest === Infinity) break;
+      const declared = this.#declaredEndOf(pod, now);
+      // A deadline that has passed ends no pod that starts now.
+      if (declared === undefined || declared.at < now) return Infinity;
+      const penalties = declared.isEnforced ? this.#deadlinePenalties : this.#penalties;
+      if ((penalties.get(this.#ownerOf(pod)) ?? 0) > monotonic) return Infinity;
+      latest = Math.max(latest, declared.at);
     }
     return latest;
   }
 
   /** Returns what `endIfStartedNow` reads of the pod, as text; empty if no declaration counts. */
   keyOf(pod: Pod): string {
-    if (this.endIfStartedNow([pod]) === Infinity) return '';
-    if (!this.#hasCredit(pod)) return `${pod.deadlineSeconds}`;
+    const end = this.endIfStartedNow([pod]);
+    if (end === Infinity) return '';
     const job = this.#jobOf(pod);
     const jobDeadline = job === undefined || job.deadlineSeconds === 0 ? '' : `${job.startedAt}+${job.deadlineSeconds}`;
-    return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobDeadline}`;
+    return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobDeadline}/${longGraceMs(pod)}`;
   }
 
   /**
@@ -105,44 +124,44 @@ export class RunTimes {
    */
   seen(uid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
-      this.#declared.delete(uid);
+      this.#promises.delete(uid);
       return;
     }
-    const before = this.#declared.get(uid) ?? nothing;
-    const declared = this.#declaredNow(pod);
-    if (declared.pod < before.pod || declared.job < before.job) {
-      this.#declared.set(uid, {
-        pod: Math.min(declared.pod, before.pod),
-        job: Math.min(declared.job, before.job),
-      });
-    }
+    const before = this.#promises.get(uid);
+    const promised = this.#promisedBy(pod);
+    if (promised.seconds === Infinity && promised.jobEnd === Infinity) return;
+    this.#promises.set(uid, {
+      owner: before?.owner ?? promised.owner,
+      seconds: Math.min(before?.seconds ?? Infinity, promised.seconds),
+      jobEnd: Math.min(before?.jobEnd ?? Infinity, promised.jobEnd),
+    });
   }
 
   /** The pod has left its node: it has succeeded, failed, or is gone. */
   left(pod: Pod): void {
     const now = this.#options.clock.now();
     // Reports an overrun that no prediction has seen.
-    if (pod.startedAt !== 0 && !pod.deleting) this.endOf(pod);
+    if (pod.startedAt !== 0) this.endOf(pod);
     this.#overruns.delete(pod.uid);
     if (pod.startedAt !== 0 && pod.controller !== undefined && succeededByItself(pod))
       this.#record(this.#ownerOf(pod), Math.max(0, now - pod.startedAt * 1000));
   }
 
-  /** Returns when the pod ends as declared if it started then; Infinity if nothing says so. Without credit, only what nobody can raise counts. */
-  #declaredEndOf(pod: Pod, startedAt: number, hasCredit: boolean): number {
-    const own = pod.deadlineSeconds === 0 ? Infinity : startedAt + pod.deadlineSeconds * 1000;
-    const deadline = hasCredit ? Math.min(own, this.#jobEndOf(pod)) : own;
+  #declaredEndOf(pod: Pod, startedAt: number): DeclaredEnd | undefined {
+    const ownDeadline = pod.deadlineSeconds === 0 ? Infinity : startedAt + pod.deadlineSeconds * 1000;
+    const deadline = Math.min(ownDeadline, this.#jobDeadlineOf(pod)) + longGraceMs(pod);
     // The API does not limit the deadline of a Job.
-    if (deadline <= latestTimeMs) return deadline;
-    return hasCredit && pod.runtimeSeconds > 0 ? startedAt + pod.runtimeSeconds * 1000 : Infinity;
+    if (deadline <= latestTimeMs) return { at: deadline, isEnforced: true };
+    return pod.runtimeSeconds === 0 ? undefined : { at: startedAt + pod.runtimeSeconds * 1000, isEnforced: false };
   }
 
   /** Returns when the Job controller ends the pod's Job, in milliseconds since the epoch; Infinity if it does not. */
-  #jobEndOf(pod: Pod): number {
+  #jobDeadlineOf(pod: Pod): number {
     const job = this.#jobOf(pod);
     if (job === undefined || job.deadlineSeconds === 0) return Infinity;
-    // The Job controller creates the pods first.
-    return job.deadlineSeconds * 1000 + (job.startedAt === 0 ? this.#options.clock.now() : job.startedAt * 1000);
+    // The Job controller creates the pods before it records the start.
+    const startedAt = job.startedAt === 0 ? this.#options.clock.now() : job.startedAt * 1000;
+    return startedAt + job.deadlineSeconds * 1000;
   }
 
   #jobOf({ controller, namespace }: Pod): Job | undefined {
@@ -158,41 +177,53 @@ export class RunTimes {
     return endAt(startedAt + meanMs, now, true);
   }
 
-  /** Returns what is believed of the pod. The annotation is not if there is a deadline. */
-  #declaredNow(pod: Pod): Declared {
-    const job = this.#jobOf(pod);
-    if (job !== undefined && job.deadlineSeconds > 0) return { pod: Infinity, job: job.deadlineSeconds };
-    return pod.deadlineSeconds > 0 || pod.runtimeSeconds === 0 ? nothing : { pod: pod.runtimeSeconds, job: Infinity };
+  #promisedBy(pod: Pod): Promised {
+    const declared = this.#declaredEndOf(pod, this.#options.clock.now());
+    return {
+      owner: this.#ownerOf(pod),
+      seconds: declared?.isEnforced === false ? pod.runtimeSeconds : Infinity,
+      jobEnd: this.#jobDeadlineOf(pod) + longGraceMs(pod),
+    };
   }
 
-  #checkDeclared(pod: Pod, startedAt: number, now: number): void {
-    const declared = this.#declared.get(pod.uid) ?? this.#declaredNow(pod);
-    if (declared === nothing || this.#overruns.has(pod.uid)) return;
-    const jobStartedAt = (this.#jobOf(pod)?.startedAt ?? 0) * 1000 || Infinity;
-    const isOverrun = (from: number, seconds: number): boolean => now > from + seconds * 1000 + toleranceMs;
-    const exceedsOwn = isOverrun(startedAt, declared.pod);
-    if (!exceedsOwn && !isOverrun(jobStartedAt, declared.job)) return;
+  #checkPromise(pod: Pod, declared: DeclaredEnd | undefined, startedAt: number, now: number): void {
+    if (isDisrupted(pod)) return;
+    const { seconds, jobEnd, owner } = this.#promises.get(pod.uid) ?? this.#promisedBy(pod);
+    const enforcedEnd = Math.min(jobEnd, declared?.isEnforced === true ? declared.at : Infinity);
+    if (now > enforcedEnd + enforcedToleranceMs) this.#reportOverrun(pod, owner, enforcedEnd - startedAt, true);
+    if (now > startedAt + seconds * 1000 + toleranceMs) this.#reportOverrun(pod, owner, seconds * 1000, false);
+  }
+
+  #reportOverrun(pod: Pod, owner: string, declaredMs: number, evadesDeadline: boolean): void {
+    if (this.#overruns.has(pod.uid)) return;
     this.#overruns.add(pod.uid);
     const { clock, penaltyMs, overrun } = this.#options;
-    putLast(this.#penalties, this.#ownerOf(pod), clock.monotonic() + penaltyMs);
-    overrun(pod, exceedsOwn ? declared.pod : declared.job);
-  }
-
-  #hasCredit(pod: Pod): boolean {
-    return (this.#penalties.get(this.#ownerOf(pod)) ?? 0) <= this.#options.clock.monotonic();
+    const until = clock.monotonic() + penaltyMs;
+    putLast(this.#penalties, owner, until);
+    if (evadesDeadline) putLast(this.#deadlinePenalties, owner, until);
+    overrun(pod, Math.round(declaredMs / 1000));
   }
 
   #record(owner: string, ranMs: number): void {
     putLast(this.#histories, owner, { last: ranMs, secondLast: this.#histories.get(owner)?.last });
   }
 
-  /** Returns who declares the pod's run time. */
   #ownerOf(pod: Pod): string {
     const { namespace, controller } = pod;
     const cronJob = this.#jobOf(pod)?.cronJob;
     if (cronJob !== undefined) return `${namespace}/CronJob/${cronJob}`;
     return controller === undefined ? namespace : `${namespace}/${controller.kind}/${controller.name}`;
   }
+}
+
+/** Returns by how much a pod may outlive its deadline: its containers have the whole grace period, of which the tolerance covers a part. */
+function longGraceMs({ template }: Pod): number {
+  return Math.max(0, template.terminationGracePeriodSeconds * 1000 - toleranceMs);
+}
+
+/** Returns whether the pod terminates, and not because its user wants it to. */
+function isDisrupted({ deleting, disruptedBy }: Pod): boolean {
+  return deleting && disruptedBy !== undefined && disruptedBy !== evictionReason;
 }
 
 /** Returns the end of a pod that is expected at this time. One that exceeds it is assumed to run for as long again as it has exceeded it. */

@@ -837,8 +837,8 @@ export const mutations: readonly Mutation[] = [
     name: 'overrun-keeps-its-credit',
     why: 'What the pods of an owner declare counts although one of them has just run for longer.',
     file: 'cluster/run-times.ts',
-    find: 'this.#declaredEndOf(pod, now, this.#hasCredit(pod))',
-    replace: 'this.#declaredEndOf(pod, now, true)',
+    find: 'if ((penalties.get(this.#ownerOf(pod)) ?? 0) > monotonic) return Infinity;',
+    replace: '',
     // The checkers do not know what a prediction has seen of an overrun.
     test: {
       file: 'src/scheduler/backfill/turns.test.ts',
