@@ -72,6 +72,11 @@ export function minResources(list: ResourceList, other: ResourceList): ResourceL
   return { ids: ids.filter((_, i) => min[i] !== 0), amounts: min.filter((amount) => amount !== 0) };
 }
 
+/** Returns whether no amount exceeds that of the other list. */
+export function isAtMost({ ids, amounts }: ResourceList, other: ResourceList): boolean {
+  return ids.every((id, i) => amounts[i]! <= amountOf(other, id));
+}
+
 export function sameResources(a: ResourceList | undefined, b: ResourceList | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return (

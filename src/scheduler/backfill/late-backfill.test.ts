@@ -95,3 +95,79 @@ test('BF13: a backfilled pod that declares a longer run time afterwards loses it
   await story.pass(10);
   expect(story.nodeOf('sly-too')).toBeUndefined();
 });
+
+/** Pod `old` fills node a for half an hour, and a gang that needs both nodes waits for it. */
+async function gangWithTurn(): Promise<BackfillStory> {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  expect(story.holders).toEqual(['big']);
+  return story;
+}
+
+test('BF14: a backfilled gang cannot stay by replacing one member after the other', async () => {
+  const story = await gangWithTurn();
+  const members = ['sly-0', 'sly-1'];
+  story.gang('sly', 2, { cpu: 2, runtime: '20s', job: 'sly' });
+  await story.pass(5);
+  expect(story.bound('sly')).toBe(2);
+  let count = members.length;
+  const replaceFirst = (): void => {
+    story.remove(members.shift()!);
+    const name = `sly-${count++}`;
+    members.push(name);
+    story.pod(name, { group: 'sly', cpu: 2, runtime: '20s', job: 'sly' });
+  };
+  await story.pass(1_900, replaceFirst, 10);
+  expect([story.bound('big'), story.bound('sly')]).toEqual([2, 0]);
+  expect(count).toBeGreaterThan(170);
+});
+
+test('BF14: the replacement of a backfilled member must end before the start, too', async () => {
+  const story = await gangWithTurn();
+  story.gang('sly', 2, { cpu: 2, runtime: '2m', job: 'sly' });
+  await story.pass(5);
+  story.remove('sly-0');
+  story.pod('sly-2', { group: 'sly', cpu: 2, job: 'sly' });
+  await story.pass(5);
+  expect(story.nodeOf('sly-2')).toBeUndefined();
+});
+
+test('BF14: the replacement of a member that runs since before the turn must not need more', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  story.gang('team', 2, { runtime: '20m' }, 1_200);
+  await story.pass(1);
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  for (const [name, cpu] of [
+    ['team-2', 1.5],
+    ['team-3', 1],
+  ] as const) {
+    if (cpu > 1) story.remove('team-0');
+    else story.remove('team-2');
+    story.pod(name, { group: 'team', cpu });
+    await story.pass(5);
+    expect(story.nodeOf(name), name).toBe(cpu > 1 ? undefined : 'b');
+  }
+});
+
+test('BF15: an entity keeps its turn while capacity on its nodes is reserved for a lost member of another group', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  story.gang('team', 2, { runtime: '20m' }, 1_200);
+  await story.pass(1);
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  story.pod('long');
+  story.remove('team-0');
+  await story.pass(50);
+  expect([...story.core.harness.cluster.reservations()].map(({ kind }) => kind)).toContain('repair');
+  expect([story.holders.includes('big'), story.nodeOf('long')]).toEqual([true, undefined]);
+  await story.pass(1_900);
+  expect(story.bound('big')).toBe(2);
+});

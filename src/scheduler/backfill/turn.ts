@@ -24,20 +24,23 @@ export class Turn {
   readonly since: number;
   /** Number of changes in the cluster at the prediction. */
   readonly changes: number;
+  /** namespace/name of the pods that were placed on the reserved nodes since then, because they leave the capacity free or end in time */
+  readonly backfilled: Set<string>;
 
   constructor(
-    options: Pick<Turn, 'key' | 'name' | 'since' | 'changes'> & {
+    options: Pick<Turn, 'key' | 'name' | 'since' | 'changes' | 'backfilled'> & {
       readonly priority: number;
       /** Whether the entity is a single pod, perhaps one of a group whose members wait one by one. */
       readonly isOfOnePod: boolean;
       readonly predicted: PredictedTurn;
     },
   ) {
-    const { key, name, since, changes, priority, isOfOnePod, predicted } = options;
+    const { key, name, since, changes, backfilled, priority, isOfOnePod, predicted } = options;
     this.key = key;
     this.name = name;
     this.since = since;
     this.changes = changes;
+    this.backfilled = backfilled;
     this.pool = predicted.pool;
     this.future = predicted.future;
     const { nominations } = predicted.future;

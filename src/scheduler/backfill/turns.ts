@@ -4,7 +4,8 @@ import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
-import type { ReservationPlan } from '../../cluster/reservation.ts';
+import { isForOwnEntity } from '../../cluster/reservation.ts';
+import type { Reservation, ReservationPlan } from '../../cluster/reservation.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -19,6 +20,7 @@ import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
+import { isOfLostMember, nodesBefore, ownReservations } from './own-reservations.ts';
 import { Pools } from './pools.ts';
 import type { Pool } from './pools.ts';
 import { StartSearch } from './start-search.ts';
@@ -94,7 +96,7 @@ export class Turns {
 
   /**
    * Returns which reservations do not count for the entity, by the owner's uid: those of entities behind it, those from which it will have
-   * ended, and those on nodes where it has capacity of its own, which predictions take into account. Undefined: all count. `starts`: an entity
+   * ended, and those on nodes where it has capacity of its own (see `nodesBefore`). Undefined: all count. `starts`: an entity
    * that starts later, when its victims are gone, does not know by when it will have ended.
    */
   ignoredBy(
@@ -104,7 +106,9 @@ export class Turns {
   ): ((uid: string) => boolean) | undefined {
     if (this.#turns.size === 0) return undefined;
     const { cluster } = this.#options.intake;
-    const ownNodes = this.#ownNodes(demand);
+    const own = ownReservations(cluster, demand);
+    /** turn -> nodes where the entity has capacity of its own */
+    const ownNodes = new Map<Turn, ReadonlySet<string>>();
     let end: number | undefined;
     const isIgnored = (turn: Turn): boolean => {
       if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#order.isBehind(turn, entity))
@@ -115,11 +119,15 @@ export class Turns {
     };
     const ignored = new Set<ReservationPlan>();
     for (const turn of this.#turns.values()) if (isIgnored(turn)) ignored.add(turn.plan);
-    if (ignored.size === 0 && ownNodes.size === 0) return undefined;
+    if (ignored.size === 0 && own.length === 0) return undefined;
     return (uid) => {
       const reservation = cluster.reservationOf(uid);
       if (reservation?.plan === undefined) return false;
-      return ignored.has(reservation.plan) || (reservation.kind === 'backfill' && ownNodes.has(reservation.nodeName));
+      if (ignored.has(reservation.plan)) return true;
+      const turn = this.#turnOfPlan(reservation.plan);
+      if (turn === undefined || own.length === 0) return false;
+      if (!ownNodes.has(turn)) ownNodes.set(turn, nodesBefore(turn, own, demand));
+      return ownNodes.get(turn)!.has(reservation.nodeName);
     };
   }
 
@@ -150,7 +158,10 @@ export class Turns {
     const { cluster, profiles } = this.#options.intake;
     const settings = profiles.reservationsOf(request.profile)!;
     const ignoresReservationOf = (uid: string): boolean => {
-      const turn = this.#turnOfPlan(cluster.reservationOf(uid)?.plan);
+      const reservation = cluster.reservationOf(uid);
+      // It lasts for minutes, and the turn must not end because of it. Its pod may take its place; then the next prediction knows the pod.
+      if (reservation !== undefined && isOfLostMember(reservation)) return true;
+      const turn = this.#turnOfPlan(reservation?.plan);
       return turn !== undefined && (turn.key === entity.key || this.#order.isBehind(turn, entity));
     };
     const before = this.#turns.get(entity.key);
@@ -250,15 +261,25 @@ export class Turns {
   }
 
   /** The entity was planned: these members are assumed on their nodes. */
-  committed(key: EntityKey, assignments: readonly Nomination[]): void {
+  committed(entity: QueuedEntity, assignments: readonly Nomination[]): void {
+    const { key } = entity;
     const turn = this.#turns.get(key);
     const used = turn && new Map(assignments.map(({ pod, nodeName }) => [pod.uid, nodeName]));
     this.#end(key, 'started', used);
     this.left(key);
     if (this.#turns.size === 0) return;
     const { cluster } = this.#options.intake;
-    for (const { nodeName } of assignments) {
-      for (const { kind } of cluster.reservationsOn(nodeName)) if (kind === 'backfill') this.#changes++;
+    for (const { pod, nodeName } of assignments) {
+      const here = [...cluster.reservationsOn(nodeName)];
+      for (const { kind, plan } of here) {
+        if (kind !== 'backfill') continue;
+        this.#changes++;
+        const other = this.#turnOfPlan(plan)!;
+        const isOwn = (each: Reservation): boolean =>
+          each.kind !== 'backfill' && isForOwnEntity(pod, each) && !other.backfilled.has(each.owner.key);
+        const goesBefore = entity.sortKey.incomplete || this.#order.isBehind(other, entity) || here.some(isOwn);
+        if (!goesBefore) other.backfilled.add(pod.key);
+      }
     }
   }
 
@@ -270,9 +291,12 @@ export class Turns {
       if (other.key !== key && other.pool === predicted.pool) this.#takeAway(other.key, 'displaced');
     const name = nameOf(schedulingEntity);
     const { priority } = sortKey;
-    const since = before?.pool === predicted.pool ? before.since : intake.clock.now();
+    const held = before?.pool === predicted.pool ? before : undefined;
+    const since = held?.since ?? intake.clock.now();
+    const backfilled = held?.backfilled ?? new Set<string>();
     const isOfOnePod = schedulingEntity.kind === 'pod';
-    const turn = new Turn({ key, name, predicted, priority, isOfOnePod, since, changes: this.#changesNow });
+    const changes = this.#changesNow;
+    const turn = new Turn({ key, name, predicted, priority, isOfOnePod, since, changes, backfilled });
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);
@@ -340,20 +364,6 @@ export class Turns {
   #forget({ plan }: Turn): void {
     this.#byPlan.delete(plan);
     for (const { pod } of plan.nominations) this.#byMember.delete(pod.uid);
-  }
-
-  /** Returns the nodes on which Tutti has reserved capacity for the entity apart from turns. A nomination by another component does not count. */
-  #ownNodes({ members, gang }: Demand): ReadonlySet<string> {
-    const { cluster } = this.#options.intake;
-    const key = gang?.key ?? members[0]?.podGroupKey;
-    // The owner may be a placeholder for a lost member.
-    const own =
-      key !== undefined && cluster.hasReservationFor(key)
-        ? [...cluster.reservations()].filter(({ owner }) => owner.podGroupKey === key)
-        : members.flatMap(({ uid }) => cluster.reservationOf(uid) ?? []);
-    return new Set(
-      own.flatMap(({ kind, isKept, nodeName }) => (kind !== 'backfill' && isKept === true ? [nodeName] : [])),
-    );
   }
 
   #refresh(key: EntityKey): void {

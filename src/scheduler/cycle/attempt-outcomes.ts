@@ -67,7 +67,7 @@ export class AttemptOutcomes {
         queue.done(entity);
         intake.timeline.planned(entity, result.plan.assignments);
         this.#route(entity.schedulingEntity, 'Planned');
-        turns?.committed(entity.key, result.plan.assignments);
+        turns?.committed(entity, result.plan.assignments);
         preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);
         binding.start(result.plan);
         return;

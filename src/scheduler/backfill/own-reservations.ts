@@ -1,0 +1,40 @@
+import type { Pod } from '../../api/pod.ts';
+import { isAtMost } from '../../api/resource-list.ts';
+import { partition } from '../../base/partition.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { Reservation } from '../../cluster/reservation.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { Turn } from './turn.ts';
+
+/** Returns what Tutti has reserved for the entity apart from turns. A nomination by another component does not count. */
+export function ownReservations(cluster: Cluster, { members, gang }: Demand): readonly Reservation[] {
+  const key = gang?.key ?? members[0]?.podGroupKey;
+  // The owner may be a placeholder for a lost member.
+  const own =
+    key !== undefined && cluster.hasReservationFor(key)
+      ? [...cluster.reservations()].filter(({ owner }) => owner.podGroupKey === key)
+      : members.flatMap(({ uid }) => cluster.reservationOf(uid) ?? []);
+  return own.filter(({ kind, isKept }) => kind !== 'backfill' && isKept === true);
+}
+
+/** Returns whether the reservation is for a member that was lost, or could not be bound, and no preemption relies on it. */
+export function isOfLostMember({ kind, plan }: Reservation): boolean {
+  return kind === 'repair' && plan === undefined;
+}
+
+/**
+ * Returns the nodes where the entity's own reservations go before the turn. Those for lost members do so only if these were not backfilled during the
+ * turn, and if the entity needs no more than they left: otherwise a group could stay, or grow, by replacing one member after the other.
+ */
+export function nodesBefore(
+  { backfilled }: Turn,
+  own: readonly Reservation[],
+  { members, needed }: Demand,
+): ReadonlySet<string> {
+  const [ofLost, others] = partition(own, isOfLostMember);
+  const left = ofLost.filter(({ owner }) => !backfilled.has(owner.key));
+  const isEnough = ({ template }: Pod): boolean =>
+    left.some(({ owner }) => isAtMost(template.requests, owner.template.requests));
+  const counts = needed <= left.length && members.every(isEnough);
+  return new Set((counts ? [...left, ...others] : others).map(({ nodeName }) => nodeName));
+}
