@@ -39,7 +39,7 @@ test('BF12: a nomination by another component does not let a pod without a decla
   expect(story.holders).toEqual(['big']);
   story.pod('nominated', { nominatedNodeName: 'a' });
   story.pod('short', { runtime: '5m', job: 'short' });
-  await story.pass(20);
+  await story.pass(10);
   expect([story.nodeOf('nominated'), story.nodeOf('short')]).toEqual([undefined, 'b']);
 });
 

@@ -63,15 +63,17 @@ export class TurnOrder {
 
   remove(key: EntityKey): void {
     this.#waiting.delete(key);
-    if (this.#due.delete(key)) this.chooseAt(0);
+    if (this.#due.delete(key)) this.chooseAt(-Infinity);
   }
 
   /** Returns what is known of the entity, whether or not it was added. */
   waitingEntity(entity: QueuedEntity, { reserveAfterMs, drainAfterMs }: ReservationsConfiguration): WaitingEntity {
     const known = this.#waiting.get(entity.key);
     if (known?.entity === entity) return known;
-    const { readySince } = entity.sortKey;
-    return new WaitingEntity({ entity, reserveAt: readySince + reserveAfterMs, drainAt: readySince + drainAfterMs });
+    const { clock } = this.#options;
+    // The wall clock may have jumped back.
+    const readyAt = clock.monotonic() - Math.max(0, clock.now() - entity.sortKey.readySince);
+    return new WaitingEntity({ entity, reserveAt: readyAt + reserveAfterMs, drainAt: readyAt + drainAfterMs });
   }
 
   isDue(key: EntityKey): boolean {
@@ -92,8 +94,8 @@ export class TurnOrder {
   failed(waiting: WaitingEntity): void {
     const { clock } = this.#options;
     this.#pausedUntil = clock.monotonic() + pauseMs;
-    waiting.failed(clock.now(), this.openTo(waiting.entity).length, this.#closedTo(waiting.entity));
-    this.chooseAt(0);
+    waiting.failed(clock.monotonic(), this.openTo(waiting.entity).length, this.#closedTo(waiting.entity));
+    this.chooseAt(-Infinity);
   }
 
   /** Returns whether the entity is in the queue and may be scheduled. */
@@ -132,11 +134,9 @@ export class TurnOrder {
     return ahead < pools.all.length;
   }
 
-  /** Considers the waiting entities at this time, in milliseconds since the epoch; as soon as possible if it has passed. */
+  /** Considers the waiting entities at this Clock.monotonic(); as soon as possible if it has passed. */
   chooseAt(time: number): void {
-    const { clock } = this.#options;
-    const inMs = Math.max(0, time - clock.now());
-    const at = Math.max(clock.monotonic() + inMs, this.#pausedUntil, this.#chosenAt + chooseEveryMs);
+    const at = Math.max(this.#options.clock.monotonic(), time, this.#pausedUntil, this.#chosenAt + chooseEveryMs);
     if (at < this.#choices.dueAt('choice')) this.#choices.set('choice', at, undefined);
   }
 
@@ -199,6 +199,6 @@ export class TurnOrder {
   }
 
   #isReady(waiting: WaitingEntity): boolean {
-    return waiting.isReady(this.#options.clock.now(), this.#isOpenTo(waiting.entity));
+    return waiting.isReady(this.#options.clock.monotonic(), this.#isOpenTo(waiting.entity));
   }
 }

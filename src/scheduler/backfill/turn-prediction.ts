@@ -1,38 +1,30 @@
-import type { Clock } from '../../base/clock.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
-import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { Profiles } from '../profiles.ts';
 import type { Pool } from './pools.ts';
 import type { FuturePlan, StartRequest, StartSearch } from './start-search.ts';
 import type { PredictedTurn, Turn } from './turn.ts';
 
 /** An entity to predict a start for. */
 export interface PredictionRequest extends Omit<StartRequest, keyof Pool> {
-  readonly entity: QueuedEntity;
+  /** Whether nodes may be drained for it. */
+  readonly mayDrain: boolean;
   /** Its present turn. */
   readonly before: Turn | undefined;
   /** The pools to look into; if it has a turn, that pool comes first. */
   readonly pools: readonly Pool[];
 }
 
-export interface TurnPredictionOptions {
-  readonly search: StartSearch;
-  readonly profiles: Pick<Profiles, 'reservationsOf'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** Decides where an entity has its turn: in the pool that it has already, otherwise in the one where it starts first. */
 export class TurnPrediction {
-  readonly #options: TurnPredictionOptions;
+  readonly #search: StartSearch;
 
-  constructor(options: TurnPredictionOptions) {
-    this.#options = options;
+  constructor(search: StartSearch) {
+    this.#search = search;
   }
 
   /** Returns undefined if no pool will have enough capacity, and it is not time yet to drain nodes. Runs in steps. */
   *steps(request: PredictionRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
-    const { entity, profile, before, pools } = request;
+    const { before, pools } = request;
     const isDraining = before !== undefined && before.future.startsAt === undefined;
     if (!isDraining) {
       let best: (PredictedTurn & { readonly startsAt: number }) | undefined;
@@ -43,9 +35,7 @@ export class TurnPrediction {
           best = { pool: pool.name, future, startsAt };
         if (best !== undefined && best.pool === before?.pool) break;
       }
-      const { drainAfterMs } = this.#options.profiles.reservationsOf(profile)!;
-      const mayDrain = this.#options.clock.now() >= entity.sortKey.readySince + drainAfterMs;
-      if (best !== undefined || !mayDrain) return best;
+      if (best !== undefined || !request.mayDrain) return best;
     }
     for (const pool of pools) {
       const future = yield* this.#drain(request, pool, budget);
@@ -56,7 +46,7 @@ export class TurnPrediction {
 
   *#earliest(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
     const { before } = request;
-    const { search } = this.#options;
+    const search = this.#search;
     const held =
       before?.pool === pool.name
         ? { since: before.since, from: before.future.from, priority: before.plan.priority }
@@ -72,7 +62,7 @@ export class TurnPrediction {
   /** While the entity still fits on the nodes that it drains, it keeps them. */
   *#drain(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
     const { before } = request;
-    const { search } = this.#options;
+    const search = this.#search;
     if (before?.pool === pool.name) {
       const same = yield* search.draining({ ...request, ...within(pool, before.nodeNames) }, budget);
       // Pods that started beside the reservation must not let others run for longer.

@@ -24,23 +24,26 @@ export class Turn {
   readonly since: number;
   /** Number of changes in the cluster at the prediction. */
   readonly changes: number;
+  /** By how much the wall clock was ahead of Clock.monotonic() at the prediction, in milliseconds. */
+  readonly clockOffset: number;
   /** namespace/name of the pods that were placed on the reserved nodes since then, because they leave the capacity free or end in time */
   readonly backfilled: Set<string>;
 
   constructor(
-    options: Pick<Turn, 'key' | 'name' | 'since' | 'changes' | 'backfilled'> & {
+    options: Pick<Turn, 'key' | 'name' | 'since' | 'changes' | 'backfilled' | 'clockOffset'> & {
       readonly priority: number;
       /** Whether the entity is a single pod, perhaps one of a group whose members wait one by one. */
       readonly isOfOnePod: boolean;
       readonly predicted: PredictedTurn;
     },
   ) {
-    const { key, name, since, changes, backfilled, priority, isOfOnePod, predicted } = options;
+    const { key, name, since, changes, backfilled, clockOffset, priority, isOfOnePod, predicted } = options;
     this.key = key;
     this.name = name;
     this.since = since;
     this.changes = changes;
     this.backfilled = backfilled;
+    this.clockOffset = clockOffset;
     this.pool = predicted.pool;
     this.future = predicted.future;
     const { nominations } = predicted.future;

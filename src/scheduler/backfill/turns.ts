@@ -46,6 +46,8 @@ export interface TurnRequest extends Pick<StartRequest, 'profile' | 'demand' | '
 
 /** Minimum time between two predictions for one entity. */
 const predictEveryMs = 30_000;
+/** If the wall clock moves by more than this against Clock.monotonic(), it has jumped. */
+const maxDriftMs = 10_000;
 /** A start that moves by less wakes no pod. */
 const minMoveMs = 1_000;
 
@@ -77,7 +79,7 @@ export class Turns {
     const { intake, runTimes } = options;
     const { cluster, planner, clock, profiles } = intake;
     const search = new StartSearch({ cluster, planner, endOf: (pod) => runTimes.endOf(pod) });
-    this.#prediction = new TurnPrediction({ search, profiles, clock });
+    this.#prediction = new TurnPrediction(search);
     this.#pools = new Pools(cluster, profiles.poolLabel);
     const { queue } = intake;
     const [pools, turns] = [this.#pools, this.#turns];
@@ -113,7 +115,7 @@ export class Turns {
     const isIgnored = (turn: Turn): boolean => {
       if (demand.gang?.comesFirst === true || turn.key === entity.key || this.#order.isBehind(turn, entity))
         return true;
-      if (starts === 'later') return false;
+      if (starts === 'later' || this.#hasJumpedSince(turn)) return false;
       end ??= this.#options.runTimes.endIfStartedNow(demand.members);
       return end <= turn.future.from;
     };
@@ -155,8 +157,10 @@ export class Turns {
   /** Finds capacity for an entity that does not fit now. Undefined: no pool will have enough. Runs in steps. */
   *predict(request: TurnRequest, budget: WorkBudget): Yielding<PredictedTurn | undefined> {
     const { entity } = request;
-    const { cluster, profiles } = this.#options.intake;
+    const { cluster, profiles, clock } = this.#options.intake;
     const settings = profiles.reservationsOf(request.profile)!;
+    const waiting = this.#order.waitingEntity(entity, settings);
+    const mayDrain = waiting.mayDrain(clock.monotonic());
     const ignoresReservationOf = (uid: string): boolean => {
       const reservation = cluster.reservationOf(uid);
       // It lasts for minutes, and the turn must not end because of it. Its pod may take its place; then the next prediction knows the pod.
@@ -168,8 +172,8 @@ export class Turns {
     const open = this.#order.openTo(entity);
     const isOwn = ({ name }: Pool): boolean => name === before?.pool;
     const others = open.filter((pool) => !isOwn(pool));
-    const pools = [...open.filter(isOwn), ...this.#order.waitingEntity(entity, settings).poolsToTry(others)];
-    return yield* this.#prediction.steps({ ...request, before, pools, ignoresReservationOf }, budget);
+    const pools = [...open.filter(isOwn), ...waiting.poolsToTry(others)];
+    return yield* this.#prediction.steps({ ...request, mayDrain, before, pools, ignoresReservationOf }, budget);
   }
 
   /**
@@ -296,7 +300,8 @@ export class Turns {
     const backfilled = held?.backfilled ?? new Set<string>();
     const isOfOnePod = schedulingEntity.kind === 'pod';
     const changes = this.#changesNow;
-    const turn = new Turn({ key, name, predicted, priority, isOfOnePod, since, changes, backfilled });
+    const clockOffset = this.#clockOffset;
+    const turn = new Turn({ key, name, predicted, priority, isOfOnePod, since, changes, backfilled, clockOffset });
     if (before !== undefined) this.#forget(before);
     this.#turns.set(key, turn);
     this.#byPlan.set(turn.plan, turn);
@@ -342,7 +347,7 @@ export class Turns {
     if (end === 'started') intake.queue.retryWhere(({ waitsForTurn }) => waitsForTurn === true, 'ReservationEnded');
     metrics.ended(end);
     if (end !== 'started') logger.info('capacity is no longer reserved for an entity', { entity: key, reason: end });
-    this.#order.chooseAt(0);
+    this.#order.chooseAt(-Infinity);
   }
 
   /** Ends the turn of an entity that still waits. Its next attempt, which follows, writes a verdict without the predicted start. */
@@ -355,6 +360,17 @@ export class Turns {
   /** Number of changes that can change a prediction, new nodes included. */
   get #changesNow(): number {
     return this.#changes + this.#options.intake.cluster.nodesRevision;
+  }
+
+  /** By how much the wall clock is ahead of Clock.monotonic(), in milliseconds. */
+  get #clockOffset(): number {
+    const { clock } = this.#options.intake;
+    return clock.now() - clock.monotonic();
+  }
+
+  /** Returns whether the wall clock has jumped since the prediction, so that its times may be wrong. */
+  #hasJumpedSince({ clockOffset }: Turn): boolean {
+    return Math.abs(this.#clockOffset - clockOffset) > maxDriftMs;
   }
 
   #turnOfPlan(plan: ReservationPlan | undefined): Turn | undefined {
@@ -374,8 +390,8 @@ export class Turns {
       this.left(key);
       return;
     }
-    const isOutdated = turn.changes !== this.#changesNow || clock.now() >= (turn.future.startsAt ?? Infinity);
-    if (isOutdated) this.#order.makeDue(entity);
+    const isOver = clock.now() >= (turn.future.startsAt ?? Infinity);
+    if (isOver || turn.changes !== this.#changesNow || this.#hasJumpedSince(turn)) this.#order.makeDue(entity);
     this.#refreshes.set(key, clock.monotonic() + predictEveryMs, undefined);
   }
 

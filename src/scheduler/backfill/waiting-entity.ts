@@ -19,7 +19,7 @@ const maxPools = 16;
 const firstRetryMs = 30_000;
 const maxRetryMs = 600_000;
 
-/** An entity that does not fit now, and would fit if other pods were gone. Times are in milliseconds since the epoch. */
+/** An entity that does not fit now, and would fit if other pods were gone. Times are those of Clock.monotonic(): the wall clock may jump. */
 export class WaitingEntity {
   readonly entity: QueuedEntity;
   readonly #reserveAt: number;
@@ -36,6 +36,11 @@ export class WaitingEntity {
   /** When the next prediction may be made, unless a pool becomes open to the entity before. */
   get notBefore(): number {
     return this.#failure?.retryAt ?? this.#reserveAt;
+  }
+
+  /** Returns whether nodes may be drained for it. */
+  mayDrain(now: number): boolean {
+    return now >= this.#drainAt;
   }
 
   /** Returns whether the next prediction may have another result than the last one only because other pods have changed. */
