@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { predictedStartCondition } from '../../api/predicted-start.ts';
 import { BackfillStory } from '../testing/backfill-story.ts';
+import { TurnStory } from '../testing/turn-story.ts';
 
 /** Two pools of one node each, in use for a long time. */
 function twoPools(): BackfillStory {
@@ -54,4 +56,22 @@ test('BF14: an entity gets a turn in its pool however many pools there are', asy
   story.pod('wide', { cpu: 2, runtime: '1h', nodeSelector: { pool: 'p139' } });
   await story.pass(120);
   expect(story.reserved).toEqual({ wide: 'n139' });
+});
+
+test('a new process gives a gang its turn again before it starts others, although the prediction for one ahead fails', async () => {
+  const since = Date.UTC(2025, 0, 1);
+  const story = new TurnStory({ drainAfterMs: 10 * 365 * 86_400_000 }, 'listing');
+  for (const node of ['a', 'b', 'c']) story.node(node, 4);
+  story.pod('unknown', { cpu: 4, nodeName: 'c' });
+  story.pod('old', { cpu: 4, nodeName: 'a', runtime: '30m' });
+  story.pod('ahead', { cpu: 4, nodeSelector: { 'kubernetes.io/hostname': 'c' }, createdAt: since });
+  const shown = { type: predictedStartCondition, status: 'True', reason: 'Declared', message: '2026-01-01T00:30:00Z' };
+  story.queueing.group({ name: 'big', minMember: 2, createdAt: since + 1_000 });
+  for (const conditions of [[shown], []])
+    story.pod(`big-${conditions.length}`, { group: 'big', cpu: 4, createdAt: since + 1_000, conditions });
+  story.pod('long', { createdAt: since + 2_000 });
+  story.queueing.start();
+  await story.after(30);
+  expect(Object.values(story.reserved).flat().sort()).toEqual(['big-0', 'big-1']);
+  expect(story.started.has('long')).toBe(false);
 });

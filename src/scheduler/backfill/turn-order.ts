@@ -115,11 +115,15 @@ export class TurnOrder {
     return this.#options.pools.all.filter(({ name }) => !closed.has(name));
   }
 
-  /** Returns whether the entity may have a turn now although it was not chosen, because none is ahead of it. */
+  /**
+   * Returns whether the entity may have a turn now although it was not chosen, because none is ahead of it. One that had its turn when another process was
+   * the leader gets it back in its first attempt, even if the prediction for one ahead of it has just failed: pods behind it must not take its capacity.
+   */
   isFirst(entity: QueuedEntity, settings: ReservationsConfiguration): boolean {
     const now = this.#options.clock.monotonic();
     // Entities that wait may be ahead of this one.
-    if (this.#choices.dueAt('choice') <= now + chooseEveryMs || now < this.#pausedUntil) return false;
+    const mustWait = this.#choices.dueAt('choice') <= now + chooseEveryMs || now < this.#pausedUntil;
+    if (mustWait && !(entity.attempts === 1 && showsTurn(entity))) return false;
     return this.#isReady(this.waitingEntity(entity, settings)) && this.isNext(entity);
   }
 
@@ -201,4 +205,12 @@ export class TurnOrder {
   #isReady(waiting: WaitingEntity): boolean {
     return waiting.isReady(this.#options.clock.monotonic(), this.#isOpenTo(waiting.entity));
   }
+}
+
+/** Returns whether the API shows a predicted start on a pod of the entity. */
+function showsTurn({ schedulingEntity }: QueuedEntity): boolean {
+  if (schedulingEntity.kind === 'pod') return schedulingEntity.pod.predictedStart !== undefined;
+  for (const { predictedStart } of schedulingEntity.gang.pending.values())
+    if (predictedStart !== undefined) return true;
+  return false;
 }
