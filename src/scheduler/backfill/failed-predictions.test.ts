@@ -75,3 +75,24 @@ test('a new process gives a gang its turn again before it starts others, althoug
   expect(Object.values(story.reserved).flat().sort()).toEqual(['big-0', 'big-1']);
   expect(story.started.has('long')).toBe(false);
 });
+
+test('I10: older pods of one namespace for which all predictions fail do not delay the turn of another namespace', async () => {
+  const story = new BackfillStory();
+  for (const name of ['a', 'b']) story.core.node({ name, cpu: 4 });
+  const labels = { app: 'there' };
+  story.running('there', 'a', { runtime: '300m', labels });
+  story.running('old-a', 'a', { cpu: 3, runtime: '30m' }, 1_800);
+  story.running('old-b', 'b', { runtime: '30m' }, 1_800);
+  const term = {
+    labelSelector: { matchLabels: labels },
+    namespaces: ['default'],
+    topologyKey: 'kubernetes.io/hostname',
+  };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  for (let i = 0; i < 30; i++)
+    story.pod(`never-${i}`, { namespace: 'other', cpu: `${3_010 + i}m`, spec: { affinity } });
+  await story.pass(5);
+  story.pod('big', { cpu: 4, runtime: '1h' });
+  await story.pass(90);
+  expect(story.holders).toEqual(['big']);
+});

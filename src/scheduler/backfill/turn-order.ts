@@ -1,3 +1,4 @@
+import { parseGroupKey } from '../../api/group-key.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { Heap } from '../../base/heap.ts';
@@ -34,6 +35,8 @@ export class TurnOrder {
   readonly #waiting = new Map<EntityKey, WaitingEntity>();
   /** Entities whose next attempt predicts. */
   readonly #due = new Set<EntityKey>();
+  /** Namespaces of entities that wait, if the last prediction for one of the namespace's entities has failed. */
+  readonly #failing = new Set<string>();
   /** Due when turns may be given to other entities. */
   readonly #choices: DueTimes<'choice'>;
   #chosenAt = -Infinity;
@@ -90,9 +93,16 @@ export class TurnOrder {
     this.#due.delete(key);
   }
 
+  /** A prediction found capacity for the entity. */
+  succeeded(waiting: WaitingEntity): void {
+    waiting.succeeded();
+    this.#failing.delete(namespaceOf(waiting.entity));
+  }
+
   /** A prediction found no capacity for the entity. */
   failed(waiting: WaitingEntity): void {
     const { clock } = this.#options;
+    this.#failing.add(namespaceOf(waiting.entity));
     this.#pausedUntil = clock.monotonic() + pauseMs;
     waiting.failed(clock.monotonic(), this.openTo(waiting.entity).length, this.#closedTo(waiting.entity));
     this.chooseAt(-Infinity);
@@ -154,15 +164,17 @@ export class TurnOrder {
   }
 
   /**
-   * Makes predictions due for the entities whose turn it is. Those that would only repeat a failed prediction come last, so that they do not keep
-   * others from a turn. One of each equivalence class is enough.
+   * Makes predictions due for the entities whose turn it is. Those in namespaces where the last prediction failed come later, so that one namespace cannot keep
+   * others from a turn with many entities that no prediction helps. Those that would only repeat a failed prediction come last. One of each
+   * equivalence class is enough.
    */
   #choose(): void {
     const { clock, queue, turns, left } = this.#options;
     this.#chosenAt = clock.monotonic();
     let next = Infinity;
     const inOrder = (a: QueuedEntity, b: QueuedEntity): number => (queue.goesFirst(a, b) ? -1 : 1);
-    const ready = { first: new Heap(inOrder), retries: new Heap(inOrder) };
+    const ready = { first: new Heap(inOrder), later: new Heap(inOrder), retries: new Heap(inOrder) };
+    const namespaces = new Set<string>();
     /** class -> the first of its entities for which a prediction has failed */
     const failed = new Map<EquivalenceClass, QueuedEntity>();
     for (const [key, waiting] of this.#waiting) {
@@ -171,6 +183,8 @@ export class TurnOrder {
         left(key);
         continue;
       }
+      const namespace = namespaceOf(entity);
+      namespaces.add(namespace);
       if (turns.has(key) || this.#due.has(key)) continue;
       const isRetry = waiting.isRetry(this.#isOpenTo(entity));
       const of = isRetry ? queue.classOf(entity) : undefined;
@@ -178,9 +192,11 @@ export class TurnOrder {
       if (of !== undefined && (known === undefined || queue.goesFirst(entity, known))) failed.set(of, entity);
       if (!this.#isReady(waiting)) next = Math.min(next, waiting.notBefore);
       else if (isRetry) ready.retries.push(entity);
+      else if (this.#failing.has(namespace)) ready.later.push(entity);
       else ready.first.push(entity);
     }
-    for (const heap of [ready.first, ready.retries]) {
+    for (const namespace of this.#failing) if (!namespaces.has(namespace)) this.#failing.delete(namespace);
+    for (const heap of [ready.first, ready.later, ready.retries]) {
       for (let entity = heap.pop(); entity !== undefined && this.isNext(entity); entity = heap.pop()) {
         const of = queue.classOf(entity);
         const alike = of && failed.get(of);
@@ -205,6 +221,12 @@ export class TurnOrder {
   #isReady(waiting: WaitingEntity): boolean {
     return waiting.isReady(this.#options.clock.monotonic(), this.#isOpenTo(waiting.entity));
   }
+}
+
+function namespaceOf({ schedulingEntity }: QueuedEntity): string {
+  return schedulingEntity.kind === 'pod'
+    ? schedulingEntity.pod.namespace
+    : parseGroupKey(schedulingEntity.gang.key).namespace;
 }
 
 /** Returns whether the API shows a predicted start on a pod of the entity. */

@@ -250,7 +250,7 @@ export class Turns {
         this.#end(entity.key, 'withdrawn');
         this.#order.failed(waiting);
       } else {
-        waiting.succeeded();
+        this.#order.succeeded(waiting);
         this.#give(entity, predicted.turn);
       }
     }
