@@ -39,7 +39,7 @@ export interface Reservation {
 }
 
 /** Returns the highest priority of pods that the reservation excludes; Infinity if it excludes all. */
-function reservedPriority({ owner, plan, isExclusive = false }: Reservation): number {
+export function reservedPriority({ owner, plan, isExclusive = false }: Reservation): number {
   return isExclusive ? Infinity : (plan?.priority ?? owner.priority);
 }
 

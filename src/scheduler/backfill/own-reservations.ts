@@ -2,6 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import { isAtMost } from '../../api/resource-list.ts';
 import { partition } from '../../base/partition.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import { reservedPriority } from '../../cluster/reservation.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Turn } from './turn.ts';
@@ -23,18 +24,24 @@ export function isOfLostMember({ kind, plan }: Reservation): boolean {
 }
 
 /**
- * Returns the nodes where the entity's own reservations go before the turn. Those for lost members do so only if these were not backfilled during the
- * turn, and if the entity needs no more than they left: otherwise a group could stay, or grow, by replacing one member after the other.
+ * Returns whether a reservation for another entity, apart from turns, goes before the turn: the entity with the turn must respect it, and it is not for a
+ * lost member that was itself backfilled during the turn. Otherwise a group could stay by replacing one member after the other.
  */
-export function nodesBefore(
-  { backfilled }: Turn,
-  own: readonly Reservation[],
-  { members, needed }: Demand,
-): ReadonlySet<string> {
-  const [ofLost, others] = partition(own, isOfLostMember);
-  const left = ofLost.filter(({ owner }) => !backfilled.has(owner.key));
+export function goesBefore(reservation: Reservation, { plan, backfilled }: Turn): boolean {
+  if (reservation.kind === 'backfill' || reservation.isKept !== true) return false;
+  if (reservedPriority(reservation) < plan.priority) return false;
+  return !isOfLostMember(reservation) || !backfilled.has(reservation.owner.key);
+}
+
+/**
+ * Returns the nodes where the entity's own reservations go before the turn. Those for lost members do so only if the entity needs no more than these left:
+ * otherwise a group could grow.
+ */
+export function nodesBefore(turn: Turn, own: readonly Reservation[], { members, needed }: Demand): ReadonlySet<string> {
+  const before = own.filter((reservation) => goesBefore(reservation, turn));
+  const [left, others] = partition(before, isOfLostMember);
   const isEnough = ({ template }: Pod): boolean =>
     left.some(({ owner }) => isAtMost(template.requests, owner.template.requests));
   const counts = needed <= left.length && members.every(isEnough);
-  return new Set((counts ? [...left, ...others] : others).map(({ nodeName }) => nodeName));
+  return new Set((counts ? before : others).map(({ nodeName }) => nodeName));
 }

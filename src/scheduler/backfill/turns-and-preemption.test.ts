@@ -40,3 +40,20 @@ it('lets a partially bound gang that goes first preempt on a node that is draine
   const { evicted, warnings } = story.queueing.harness;
   expect({ evicted, warnings }).toEqual({ evicted: ['low-1'], warnings: [] });
 });
+
+test('a preemptor does not take capacity that is reserved for a higher priority', async () => {
+  const story = new TurnStory({ reserveAfterMs: 1_000 });
+  story.node('a', 4);
+  story.pod('victim', { nodeName: 'a', cpu: 3, priority: -1, runtime: '20m' });
+  story.pod('old', { nodeName: 'a', priority: 10, runtime: '30m', runs: 1_800 });
+  await story.after(1);
+  story.pod('preemptor', { cpu: 3, runtime: '10h', runs: 36_000 });
+  await story.after(1);
+  expect(story.queueing.harness.evicted).toEqual(['victim']);
+  story.pod('next', { cpu: 4, priority: 10, runtime: '1h', spec: { preemptionPolicy: 'Never' } });
+  await story.after(10);
+  expect(story.reserved).toEqual({ a: ['next'] });
+  story.ends('victim');
+  await story.after(1_800);
+  expect([story.started.has('preemptor'), story.started.get('next')]).toEqual([false, 1_800]);
+});

@@ -5,7 +5,7 @@ import { DueTimes } from '../../base/due-times.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import { isForOwnEntity } from '../../cluster/reservation.ts';
-import type { Reservation, ReservationPlan } from '../../cluster/reservation.ts';
+import type { ReservationPlan } from '../../cluster/reservation.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -20,7 +20,7 @@ import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
-import { isOfLostMember, nodesBefore, ownReservations } from './own-reservations.ts';
+import { goesBefore, isOfLostMember, nodesBefore, ownReservations } from './own-reservations.ts';
 import { Pools } from './pools.ts';
 import type { Pool } from './pools.ts';
 import { StartSearch } from './start-search.ts';
@@ -279,10 +279,9 @@ export class Turns {
         if (kind !== 'backfill') continue;
         this.#changes++;
         const other = this.#turnOfPlan(plan)!;
-        const isOwn = (each: Reservation): boolean =>
-          each.kind !== 'backfill' && isForOwnEntity(pod, each) && !other.backfilled.has(each.owner.key);
-        const goesBefore = entity.sortKey.incomplete || this.#order.isBehind(other, entity) || here.some(isOwn);
-        if (!goesBefore) other.backfilled.add(pod.key);
+        const hasOwn = here.some((each) => isForOwnEntity(pod, each) && goesBefore(each, other));
+        if (entity.sortKey.incomplete || hasOwn || this.#order.isBehind(other, entity)) continue;
+        other.backfilled.add(pod.key);
       }
     }
   }
