@@ -308,7 +308,8 @@ export class Turns {
     reservations.keepBackfill(turn.plan, before?.plan);
     this.#refreshes.set(key, intake.clock.monotonic() + predictEveryMs, undefined);
     if (before !== undefined) {
-      this.#wakeShorter(before.future.from, predicted.future.from);
+      // While the clock had jumped, none was let in by its end.
+      this.#wakeShorter(this.#hasJumpedSince(before) ? -Infinity : before.future.from, predicted.future.from);
       return;
     }
     metrics.given();
