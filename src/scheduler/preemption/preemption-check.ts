@@ -74,7 +74,11 @@ export class PreemptionCheck {
     const namespace = namespaceOf(schedulingEntity);
     for (const victim of victims) {
       const name = victimFor(namespace, victim);
-      const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
+      // A member of an earlier group of the same name counts as a single pod.
+      const isOwn =
+        schedulingEntity.kind === 'gang' &&
+        schedulingEntity.gang.members.has(victim.uid) &&
+        schedulingEntity.gang.stateOf(victim.uid) !== 'former';
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
       if (isOwn && !isTerminating) return `${name} belongs to the group itself`;
       if (cluster.nodeOf(victim) === undefined) return `${name} is not bound`;

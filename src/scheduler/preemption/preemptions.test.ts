@@ -282,6 +282,14 @@ it('a member of a former group with the same name can be evicted alone, whatever
   expect(core.harness.evicted).toEqual(['victim-a', 'victim-b']);
 });
 
+it('a member of a former group with the name of the preemptor can be evicted', async () => {
+  const { core } = redNeedsAll();
+  const annotations = { [planAnnotations.groupUid]: 'first' };
+  core.pod({ name: 'victim-a', group: 'red', cpu: 1, annotations, nodeName: 'a', labels: { victim: 'yes' } });
+  expect(await core.attempt()).toBe('rejected');
+  expect(core.harness.evicted).toEqual(['victim-a', 'victim-b']);
+});
+
 describe('no pod is evicted', () => {
   it('if too few members are nominated', async () => {
     const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
