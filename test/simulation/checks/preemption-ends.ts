@@ -80,6 +80,8 @@ export function whyEnded(record: StoreRecord, plan: PreemptionPlan): string | un
   const isAnywhere = (): boolean => true;
   if (since.some((change) => isTakenBy(change, isAnywhere, own, counts)))
     return 'a pod that its affinity looks for was bound';
+  if (since.some(({ resource, object, previous }) => resource === 'pods' && isRelabeled(object, previous, counts)))
+    return 'a pod that its affinity looks for was relabeled';
   return undefined;
 }
 
@@ -134,6 +136,16 @@ function isForeign(change: Committed, isHere: (node: string) => boolean, own: Re
   const before = change.previous && plainPod(change.previous);
   if (own.has(pod.uid)) return before !== undefined && pod.nominatedNode !== before.nominatedNode;
   return before !== undefined && isHere(pod.node) && pod.milliCpu > before.milliCpu;
+}
+
+/** A pod on a node began to count for the terms, or no longer does, while it stayed there. */
+function isRelabeled(
+  object: Committed['object'],
+  previous: Committed['previous'],
+  counts: (pod: PlainPod) => boolean,
+): boolean {
+  const [before, now] = [previous && plainPod(previous), plainPod(object)];
+  return before?.node === now.node && isOnNode(before) && isOnNode(now) && counts(before) !== counts(now);
 }
 
 function isRejectedMember(pod: PlainPod, group: string | undefined, own: ReadonlySet<string>): boolean {

@@ -185,6 +185,26 @@ describe('PreemptionChecker', () => {
     expect(displaced.excuses).toEqual(['a beneficiary did not start: a higher priority took the capacity']);
   });
 
+  it('accepts a beneficiary that does not start after a pod that its spread counts was relabeled', () => {
+    const story = full();
+    story.node('b', 1);
+    story.pod('other', { node: 'b', group: 'other' });
+    const labelSelector = { matchLabels: { 'scheduling.x-k8s.io/pod-group': 'counted' } };
+    const spread = {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector,
+    };
+    story.change('high', (pod) => (pod.spec.topologySpreadConstraints = [spread]), 'world');
+    story.mark('low');
+    story.delete('low');
+    story.store.remove('pods', 'default/low');
+    story.change('other', (pod) => (pod.metadata.labels['scheduling.x-k8s.io/pod-group'] = 'counted'), 'world');
+    expect(story.settle()).toEqual([]);
+    expect(story.excuses).toContain('a beneficiary did not start: a pod that its affinity looks for was relabeled');
+  });
+
   it('reports a victim of equal priority, and a beneficiary that must not preempt', () => {
     const equal = full({ priority: 0 });
     equal.mark('low');
