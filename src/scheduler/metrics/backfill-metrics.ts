@@ -24,7 +24,7 @@ export class BackfillMetrics {
     for (const outcome of ends) this.#ends.inc({ outcome }, 0);
     this.#overruns = new Counter({
       name: 'tutti_runtime_overruns_total',
-      help: 'Pods that ran for longer than declared: by the annotation tutti.dev/runtime, or by the deadline of their Job, which was raised. The log names them.',
+      help: 'Pods that ran for longer than they declare, by the annotation tutti.dev/runtime or by a deadline. The log names them.',
       registers: [registry],
     });
   }
