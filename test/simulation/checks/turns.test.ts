@@ -205,6 +205,20 @@ describe('TurnChecker', () => {
     expect(story.found).toEqual(['a turn came late: a higher priority was bound']);
   });
 
+  it('excuses a late start if one that was ahead was bound, which had no turn', () => {
+    const story = new Story();
+    story.at(11, ({ store }) => store.pod('big', { milliCpu: 2_000 }));
+    story.at(20, ({ store }) => store.pod('late', { milliCpu: 1_000 }));
+    story.at(30, ({ store }) => store.pod('late', { milliCpu: 1_000, start: 60_000 }));
+    story.store.by = 'scheduler-1';
+    story.at(60, ({ store }) => {
+      store.ends('old');
+      store.pod('big', { milliCpu: 2_000, node: 'n' });
+    });
+    story.settled(110);
+    expect(story.found).toEqual(['a turn came late: one that was ahead of it has started']);
+  });
+
   it('reports two entities with turns in one pool, but not before the former one can have been rewritten', () => {
     const story = new Story();
     story.at(20, ({ store }) => store.pod('other', { milliCpu: 2_000, start: 60_000 }));

@@ -313,7 +313,8 @@ export class TurnChecker implements Checker {
       this.#options.isUnclear() ??
       (this.#options.calmFrom() > since ? 'faults strike' : undefined) ??
       delayOf(record, course, since - receivedMs, startedAt ?? now()) ??
-      (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined);
+      (this.#isDisplaced(course) ? 'another entity has got the turn' : undefined) ??
+      (this.#wasPassed(course) ? 'one that was ahead of it has started' : undefined);
     if (excuse !== undefined) {
       this.#evidence.excused(`a turn came late: ${excuse}`);
       return undefined;
@@ -324,6 +325,21 @@ export class TurnChecker implements Checker {
       `${entity}, whose turn (${confidence}) it is since ${since.toFixed(0)}, must start by ${latest.toFixed(0)}, and ${start}`,
     );
     return undefined;
+  }
+
+  /** Reports whether an entity ahead was bound that had no turn in the meantime, for example because its last prediction had failed. */
+  #wasPassed({ entity, since, startedAt = Infinity, priority }: TurnCourse): boolean {
+    const { record } = this.#evidence;
+    const ready = readyTimes(record, entity);
+    return record.changes.some(({ resource, object, previous, at }) => {
+      if (resource !== 'pods' || previous === undefined || at < since || at > startedAt) return false;
+      const pod = plainPod(object);
+      if (pod.node === '' || plainPod(previous).node !== '' || pod.priority !== priority) return false;
+      const other = entityOf(record, pod);
+      const otherReady = readyTimes(record, other);
+      const isAhead = ready !== undefined && otherReady !== undefined && otherReady.latest + aheadMs < ready.earliest;
+      return isAhead && !this.#courses.some((each) => each.entity === other && (each.endedAt ?? Infinity) > since);
+    });
   }
 
   #isDisplaced({ entity, since, endedAt }: TurnCourse): boolean {
