@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { BackfillStory } from '../testing/backfill-story.ts';
 
 test('BF11: pods that run for a little longer than declared cannot put a start off for ever', async () => {
@@ -153,6 +154,47 @@ test('BF14: the replacement of a member that runs since before the turn must not
     await story.pass(5);
     expect(story.nodeOf(name), name).toBe(cpu > 1 ? undefined : 'b');
   }
+});
+
+test('BF14: a replacement that needed more and had to end in time does not let the next one need as much', async () => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  story.gang('team', 2, { runtime: '20m' }, 1_200);
+  await story.pass(1);
+  story.gang('big', 2, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  story.remove('team-0');
+  story.pod('team-2', { group: 'team', cpu: 3, runtime: '1m', job: 'large' });
+  await story.pass(20);
+  expect(story.nodeOf('team-2')).toBe('b');
+  story.remove('team-2');
+  story.pod('team-3', { group: 'team', cpu: 3 });
+  await story.pass(5);
+  expect(story.nodeOf('team-3')).toBeUndefined();
+});
+
+test.each([
+  { sizes: [3, 3], passes: false },
+  { sizes: [1, 3], passes: true },
+])('BF14: replacements of members with 3 and 1 cores need no more together: $sizes', async ({ sizes, passes }) => {
+  const story = new BackfillStory();
+  for (const node of ['a', 'b', 'c']) story.core.node({ name: node, cpu: 4 });
+  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  story.core.group({ name: 'team', minMember: 3 });
+  const on = (name: string): PodOptions => ({ group: 'team', nodeSelector: { 'kubernetes.io/hostname': name } });
+  story.pod('team-0', { cpu: 3, runtime: '20m', ...on('b') });
+  story.pod('team-1', { cpu: 1, runtime: '20m', ...on('c') });
+  story.pod('team-2', { cpu: 1, runtime: '20m', ...on('b') });
+  await story.pass(1);
+  story.gang('big', 3, { cpu: 4, runtime: '1h' });
+  await story.pass(70);
+  expect(story.holders).toEqual(['big']);
+  for (const name of ['team-0', 'team-1']) story.remove(name);
+  story.pod('team-3', { cpu: sizes[0], ...on('c') });
+  story.pod('team-4', { cpu: sizes[1], ...on('b') });
+  await story.pass(5);
+  expect([story.nodeOf('team-3'), story.nodeOf('team-4')]).toEqual(passes ? ['c', 'b'] : [undefined, undefined]);
 });
 
 test('BF15: an entity keeps its turn while capacity on its nodes is reserved for a lost member of another group', async () => {

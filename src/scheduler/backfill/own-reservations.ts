@@ -7,9 +7,9 @@ import type { Reservation } from '../../cluster/reservation.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Turn } from './turn.ts';
 
-/** Returns what Tutti has reserved for the entity apart from turns. A nomination by another component does not count. */
-export function ownReservations(cluster: Cluster, { members, gang }: Demand): readonly Reservation[] {
-  const key = gang?.key ?? members[0]?.podGroupKey;
+/** Returns what Tutti has reserved, apart from turns, for the entity with these pods. A nomination by another component does not count. */
+export function ownReservations(cluster: Cluster, members: readonly Pod[]): readonly Reservation[] {
+  const key = members[0]?.podGroupKey;
   // The owner may be a placeholder for a lost member.
   const own =
     key !== undefined && cluster.hasReservationFor(key)
@@ -37,11 +37,27 @@ export function goesBefore(reservation: Reservation, { plan, backfilled }: Turn)
  * Returns the nodes where the entity's own reservations go before the turn. Those for lost members do so only if the entity needs no more than these left:
  * otherwise a group could grow.
  */
-export function nodesBefore(turn: Turn, own: readonly Reservation[], { members, needed }: Demand): ReadonlySet<string> {
+export function nodesBefore(
+  turn: Turn,
+  own: readonly Reservation[],
+  { members, needed }: Pick<Demand, 'members' | 'needed'>,
+): ReadonlySet<string> {
   const before = own.filter((reservation) => goesBefore(reservation, turn));
   const [left, others] = partition(before, isOfLostMember);
-  const isEnough = ({ template }: Pod): boolean =>
-    left.some(({ owner }) => isAtMost(template.requests, owner.template.requests));
-  const counts = needed <= left.length && members.every(isEnough);
+  const counts = left.length > 0 && canReplace(left, members, needed);
   return new Set((counts ? before : others).map(({ nodeName }) => nodeName));
+}
+
+/** Returns whether any `needed` of the members can each replace another one of the lost members, because they request no more. */
+function canReplace(lost: readonly Reservation[], members: readonly Pod[], needed: number): boolean {
+  if (needed > lost.length) return false;
+  const replaceable = members.map(({ template }) =>
+    lost.filter(({ owner }) => isAtMost(template.requests, owner.template.requests)),
+  );
+  const hardestFirst = replaceable.sort((a, b) => a.length - b.length).slice(0, needed);
+  const free = new Set(lost);
+  return hardestFirst.every((alternatives) => {
+    const replaced = alternatives.find((each) => free.has(each));
+    return replaced !== undefined && free.delete(replaced);
+  });
 }

@@ -4,7 +4,6 @@ import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
-import { isForOwnEntity } from '../../cluster/reservation.ts';
 import type { ReservationPlan } from '../../cluster/reservation.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
@@ -20,7 +19,7 @@ import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
-import { goesBefore, isOfLostMember, nodesBefore, ownReservations } from './own-reservations.ts';
+import { isOfLostMember, nodesBefore, ownReservations } from './own-reservations.ts';
 import { Pools } from './pools.ts';
 import type { Pool } from './pools.ts';
 import { StartSearch } from './start-search.ts';
@@ -108,7 +107,7 @@ export class Turns {
   ): ((uid: string) => boolean) | undefined {
     if (this.#turns.size === 0) return undefined;
     const { cluster } = this.#options.intake;
-    const own = ownReservations(cluster, demand);
+    const own = ownReservations(cluster, demand.members);
     /** turn -> nodes where the entity has capacity of its own */
     const ownNodes = new Map<Turn, ReadonlySet<string>>();
     let end: number | undefined;
@@ -273,15 +272,16 @@ export class Turns {
     this.left(key);
     if (this.#turns.size === 0) return;
     const { cluster } = this.#options.intake;
+    const members = assignments.map(({ pod }) => pod);
+    const demand = { members, needed: members.length };
+    const own = ownReservations(cluster, members);
     for (const { pod, nodeName } of assignments) {
-      const here = [...cluster.reservationsOn(nodeName)];
-      for (const { kind, plan } of here) {
+      for (const { kind, plan } of cluster.reservationsOn(nodeName)) {
         if (kind !== 'backfill') continue;
         this.#changes++;
         const other = this.#turnOfPlan(plan)!;
-        const hasOwn = here.some((each) => isForOwnEntity(pod, each) && goesBefore(each, other));
-        if (entity.sortKey.incomplete || hasOwn || this.#order.isBehind(other, entity)) continue;
-        other.backfilled.add(pod.key);
+        if (entity.sortKey.incomplete || this.#order.isBehind(other, entity)) continue;
+        if (own.length === 0 || !nodesBefore(other, own, demand).has(nodeName)) other.backfilled.add(pod.key);
       }
     }
   }
