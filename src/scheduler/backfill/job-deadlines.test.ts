@@ -61,3 +61,14 @@ it('tries no pod again because a Job without a deadline was added', async () => 
   core.handlers.listed.onAdd(jobOf({ name: 'other', uid: 'other', deadlineSeconds: 100 }));
   expect(core.attempt()).toBeUndefined();
 });
+
+it('tries no pod again because of the other statuses of its Job', async () => {
+  const story = await bigGangWaits();
+  const { core } = story.queueing.harness;
+  const job = jobOf({ deadlineSeconds: 6_000, startedAt: 1 });
+  core.handlers.listed.onAdd(job);
+  story.pod('short-0', { job: 'short' });
+  await story.after(1);
+  core.handlers.listed.onUpdate(job, { ...job });
+  expect(core.attempt()).toBeUndefined();
+});

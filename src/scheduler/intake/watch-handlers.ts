@@ -135,7 +135,7 @@ export class WatchHandlers {
     onUpdate: (old, object) => {
       this.#cluster.listed.set(object);
       this.#notify({ resource: object.kind, action: 'Update', object, old });
-      if (object.kind === 'Job' && object.deadlineSeconds > 0) this.#jobEndChanged(object, 'JobUpdate');
+      if (object.kind === 'Job' && !hasSameEnd(old, object)) this.#jobEndChanged(object, 'JobUpdate');
     },
     onDelete: (object) => {
       this.#cluster.listed.remove(object);
@@ -318,6 +318,11 @@ export class WatchHandlers {
   #notify(event: ClusterEvent): void {
     if (this.#options.hasSynced()) this.#options.queue.moveOnEvent(event);
   }
+}
+
+/** Returns whether both versions of a Job end its pods at the same time. */
+function hasSameEnd(a: ListedObject, b: Job): boolean {
+  return a.kind === 'Job' && a.deadlineSeconds === b.deadlineSeconds && a.startedAt === b.startedAt;
 }
 
 /** Returns whether the two versions of a pod look the same to all other pods. */
