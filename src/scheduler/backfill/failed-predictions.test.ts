@@ -76,23 +76,37 @@ test('a new process gives a gang its turn again before it starts others, althoug
   expect(story.started.has('long')).toBe(false);
 });
 
-test('I10: older pods of one namespace for which all predictions fail do not delay the turn of another namespace', async () => {
-  const story = new BackfillStory();
+/** Many pods of namespace `other` with an affinity to a pod on node a, beside which none of them fits. */
+async function othersFail(story: BackfillStory, count: number): Promise<void> {
   for (const name of ['a', 'b']) story.core.node({ name, cpu: 4 });
   const labels = { app: 'there' };
   story.running('there', 'a', { runtime: '300m', labels });
   story.running('old-a', 'a', { cpu: 3, runtime: '30m' }, 1_800);
-  story.running('old-b', 'b', { runtime: '30m' }, 1_800);
   const term = {
     labelSelector: { matchLabels: labels },
     namespaces: ['default'],
     topologyKey: 'kubernetes.io/hostname',
   };
   const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
-  for (let i = 0; i < 30; i++)
+  for (let i = 0; i < count; i++)
     story.pod(`never-${i}`, { namespace: 'other', cpu: `${3_010 + i}m`, spec: { affinity } });
   await story.pass(5);
+}
+
+test('I10: older pods of one namespace for which all predictions fail do not delay the turn of another namespace', async () => {
+  const story = new BackfillStory();
+  await othersFail(story, 30);
+  story.running('old-b', 'b', { runtime: '30m' }, 1_800);
   story.pod('big', { cpu: 4, runtime: '1h' });
   await story.pass(90);
+  expect(story.holders).toEqual(['big']);
+});
+
+test('I10: nor do they if a prediction has failed in the other namespace, too', async () => {
+  const story = new BackfillStory({ drainAfterMs: 300_000 });
+  await othersFail(story, 30);
+  story.running('endless', 'b');
+  story.pod('big', { cpu: 4, nodeSelector: { 'kubernetes.io/hostname': 'b' } });
+  await story.pass(330);
   expect(story.holders).toEqual(['big']);
 });

@@ -20,6 +20,14 @@ export interface TurnOrderOptions {
   readonly left: (key: EntityKey) => void;
 }
 
+/** An entity for which a prediction may be made. */
+interface Candidate {
+  readonly entity: QueuedEntity;
+  readonly isRetry: boolean;
+  /** Clock.monotonic() when a prediction failed last in its namespace; 0: none has. */
+  readonly failedAt: number;
+}
+
 /** Minimum time between two searches through the waiting entities. */
 const chooseEveryMs = 1_000;
 /** How long no other entity is tried after a prediction for one has failed: most of those behind it are like it. */
@@ -35,8 +43,8 @@ export class TurnOrder {
   readonly #waiting = new Map<EntityKey, WaitingEntity>();
   /** Entities whose next attempt predicts. */
   readonly #due = new Set<EntityKey>();
-  /** Namespaces of entities that wait, if the last prediction for one of the namespace's entities has failed. */
-  readonly #failing = new Set<string>();
+  /** namespace of entities that wait -> Clock.monotonic() when a prediction for one of the namespace's entities failed last */
+  readonly #failedAt = new Map<string, number>();
   /** Due when turns may be given to other entities. */
   readonly #choices: DueTimes<'choice'>;
   #chosenAt = -Infinity;
@@ -93,16 +101,10 @@ export class TurnOrder {
     this.#due.delete(key);
   }
 
-  /** A prediction found capacity for the entity. */
-  succeeded(waiting: WaitingEntity): void {
-    waiting.succeeded();
-    this.#failing.delete(namespaceOf(waiting.entity));
-  }
-
   /** A prediction found no capacity for the entity. */
   failed(waiting: WaitingEntity): void {
     const { clock } = this.#options;
-    this.#failing.add(namespaceOf(waiting.entity));
+    this.#failedAt.set(namespaceOf(waiting.entity), clock.monotonic());
     this.#pausedUntil = clock.monotonic() + pauseMs;
     waiting.failed(clock.monotonic(), this.openTo(waiting.entity).length, this.#closedTo(waiting.entity));
     this.chooseAt(-Infinity);
@@ -140,6 +142,7 @@ export class TurnOrder {
   /** Returns whether fewer entities ahead of this one have a turn, or are about to get one, than there are pools. */
   isNext(entity: QueuedEntity): boolean {
     const { queue, pools, turns } = this.#options;
+    if (turns.size + this.#due.size < pools.all.length) return true;
     let ahead = 0;
     for (const key of new Set([...turns.keys(), ...this.#due])) {
       const other = this.entity(key);
@@ -164,16 +167,18 @@ export class TurnOrder {
   }
 
   /**
-   * Makes predictions due for the entities whose turn it is. Those in namespaces where the last prediction failed come later, so that one namespace cannot keep
-   * others from a turn with many entities that no prediction helps. Those that would only repeat a failed prediction come last. One of each
-   * equivalence class is enough.
+   * Makes predictions due for the first entities in queue order, and for those of the namespaces in which no prediction has failed for longest: one
+   * namespace cannot keep others from a turn with many entities that no prediction helps. Within a namespace, those that would only repeat a failed
+   * prediction come last. One of each equivalence class is enough.
    */
   #choose(): void {
     const { clock, queue, turns, left } = this.#options;
     this.#chosenAt = clock.monotonic();
     let next = Infinity;
-    const inOrder = (a: QueuedEntity, b: QueuedEntity): number => (queue.goesFirst(a, b) ? -1 : 1);
-    const ready = { first: new Heap(inOrder), later: new Heap(inOrder), retries: new Heap(inOrder) };
+    const inOrder = (a: Candidate, b: Candidate): number => (queue.goesFirst(a.entity, b.entity) ? -1 : 1);
+    const inTurn = (a: Candidate, b: Candidate): number =>
+      a.failedAt - b.failedAt || Number(a.isRetry) - Number(b.isRetry) || inOrder(a, b);
+    const ready = [new Heap(inTurn), new Heap(inOrder)];
     const namespaces = new Set<string>();
     /** class -> the first of its entities for which a prediction has failed */
     const failed = new Map<EquivalenceClass, QueuedEntity>();
@@ -191,16 +196,15 @@ export class TurnOrder {
       const known = of && failed.get(of);
       if (of !== undefined && (known === undefined || queue.goesFirst(entity, known))) failed.set(of, entity);
       if (!this.#isReady(waiting)) next = Math.min(next, waiting.notBefore);
-      else if (isRetry) ready.retries.push(entity);
-      else if (this.#failing.has(namespace)) ready.later.push(entity);
-      else ready.first.push(entity);
+      else if (this.isNext(entity))
+        for (const heap of ready) heap.push({ entity, isRetry, failedAt: this.#failedAt.get(namespace) ?? 0 });
     }
-    for (const namespace of this.#failing) if (!namespaces.has(namespace)) this.#failing.delete(namespace);
-    for (const heap of [ready.first, ready.later, ready.retries]) {
-      for (let entity = heap.pop(); entity !== undefined && this.isNext(entity); entity = heap.pop()) {
-        const of = queue.classOf(entity);
+    for (const namespace of this.#failedAt.keys()) if (!namespaces.has(namespace)) this.#failedAt.delete(namespace);
+    for (const heap of ready) {
+      for (let first = heap.pop(); first !== undefined && this.isNext(first.entity); first = heap.pop()) {
+        const of = queue.classOf(first.entity);
         const alike = of && failed.get(of);
-        if (alike === undefined || !queue.goesFirst(alike, entity)) this.makeDue(entity);
+        if (alike === undefined || !queue.goesFirst(alike, first.entity)) this.makeDue(first.entity);
       }
     }
     if (next < Infinity) this.chooseAt(next);

@@ -249,7 +249,7 @@ export class Turns {
         this.#end(entity.key, 'withdrawn');
         this.#order.failed(waiting);
       } else {
-        this.#order.succeeded(waiting);
+        waiting.succeeded();
         this.#give(entity, predicted.turn);
       }
     }
