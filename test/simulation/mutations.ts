@@ -794,8 +794,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/backfill/turn-order.ts',
-        find: 'queue.goesFirst(a, b) ? -1 : 1',
-        replace: 'queue.goesFirst(a, b) ? 1 : -1',
+        find: 'queue.goesFirst(a.entity, b.entity) ? -1 : 1',
+        replace: 'queue.goesFirst(a.entity, b.entity) ? 1 : -1',
       },
       {
         file: 'scheduler/backfill/turn-order.ts',
