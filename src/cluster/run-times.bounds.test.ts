@@ -212,3 +212,21 @@ test('an annotation that understates the run time does not cost a pod the credit
   const next = story.build.projectedPod({ activeDeadlineSeconds: 60, job: 'j' });
   expect(story.runTimes.endIfStartedNow([next])).toBe(story.clock.now() + minute);
 });
+
+test.each([{ runtime: '60m' }, { activeDeadlineSeconds: 3_600 }])(
+  'a pod does not overrun because the wall clock jumps ahead: %s',
+  (declared) => {
+    const story = new Story();
+    const pod = story.running({ ...declared, job: 'j' }, 0);
+    story.runTimes.seen(pod.uid, pod);
+    const now = story.clock.now.bind(story.clock);
+    story.clock.now = () => now() + 120 * minute;
+    story.runTimes.endOf(pod);
+    story.clock.now = now;
+    expect(story.overruns).toEqual([]);
+    expect(story.runTimes.endIfStartedNow([pod])).toBeLessThan(Infinity);
+    story.clock.advance(62 * minute);
+    story.runTimes.endOf(pod);
+    expect(story.overruns).toEqual([pod.name]);
+  },
+);

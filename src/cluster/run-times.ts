@@ -37,6 +37,8 @@ interface Promised {
   readonly seconds: number;
   /** The earliest end that the Job's deadline has set, in milliseconds since the epoch; Infinity: none. */
   readonly jobEnd: number;
+  /** By how much the wall clock was ahead of Clock.monotonic() when the pod was first seen, in milliseconds. */
+  readonly clockOffset: number;
 }
 
 /** The last run times of an owner's pods, in milliseconds. */
@@ -84,7 +86,7 @@ export class RunTimes {
     const now = this.#options.clock.now();
     const startedAt = pod.startedAt === 0 ? now : pod.startedAt * 1000;
     const declared = this.#declaredEndOf(pod, startedAt);
-    this.#checkPromise(pod, declared, startedAt, now);
+    this.#checkPromise(pod, declared, startedAt);
     if (pod.deleting) return endAt(pod.deletionTimestamp * 1000, now, false);
     if (declared === undefined) return this.#estimatedEndOf(pod, startedAt, now);
     return endAt(declared.at, now, false);
@@ -129,11 +131,12 @@ export class RunTimes {
     }
     const before = this.#promises.get(uid);
     const promised = this.#promisedBy(pod);
-    if (promised.seconds === Infinity && promised.jobEnd === Infinity) return;
+    if (pod.deadlineSeconds === 0 && promised.seconds === Infinity && promised.jobEnd === Infinity) return;
     this.#promises.set(uid, {
       owner: before?.owner ?? promised.owner,
       seconds: Math.min(before?.seconds ?? Infinity, promised.seconds),
       jobEnd: Math.min(before?.jobEnd ?? Infinity, promised.jobEnd),
+      clockOffset: before?.clockOffset ?? promised.clockOffset,
     });
   }
 
@@ -178,17 +181,22 @@ export class RunTimes {
   }
 
   #promisedBy(pod: Pod): Promised {
-    const declared = this.#declaredEndOf(pod, this.#options.clock.now());
+    const { clock } = this.#options;
+    const declared = this.#declaredEndOf(pod, clock.now());
     return {
       owner: this.#ownerOf(pod),
       seconds: declared?.isEnforced === false ? pod.runtimeSeconds : Infinity,
       jobEnd: this.#jobDeadlineOf(pod) + longGraceMs(pod),
+      clockOffset: clock.now() - clock.monotonic(),
     };
   }
 
-  #checkPromise(pod: Pod, declared: DeclaredEnd | undefined, startedAt: number, now: number): void {
+  #checkPromise(pod: Pod, declared: DeclaredEnd | undefined, startedAt: number): void {
     if (isDisrupted(pod)) return;
-    const { seconds, jobEnd, owner } = this.#promises.get(pod.uid) ?? this.#promisedBy(pod);
+    const { seconds, jobEnd, owner, clockOffset } = this.#promises.get(pod.uid) ?? this.#promisedBy(pod);
+    const { clock } = this.#options;
+    // The wall clock may have jumped ahead. Then the pods of all owners would seem to overrun.
+    const now = Math.min(clock.now(), clock.monotonic() + clockOffset);
     const enforcedEnd = Math.min(jobEnd, declared?.isEnforced === true ? declared.at : Infinity);
     if (now > enforcedEnd + enforcedToleranceMs) this.#reportOverrun(pod, owner, enforcedEnd - startedAt, true);
     if (now > startedAt + seconds * 1000 + toleranceMs) this.#reportOverrun(pod, owner, seconds * 1000, false);
