@@ -12,6 +12,8 @@ export interface PredictionRequest extends Omit<StartRequest, keyof Pool> {
   readonly before: Turn | undefined;
   /** The pools to look into; if it has a turn, that pool comes first. */
   readonly pools: readonly Pool[];
+  /** Names of nodes on which a preemption has reserved capacity. */
+  readonly promised: ReadonlySet<string>;
 }
 
 /** Decides where an entity has its turn: in the pool that it has already, otherwise in the one where it starts first. */
@@ -45,14 +47,21 @@ export class TurnPrediction {
   }
 
   *#earliest(request: PredictionRequest, pool: Pool, budget: WorkBudget): Yielding<FuturePlan | undefined> {
-    const { before } = request;
+    const { before, promised } = request;
     const search = this.#search;
     const held =
       before?.pool === pool.name
         ? { since: before.since, from: before.future.from, priority: before.plan.priority }
         : undefined;
-    const found = yield* search.earliest({ ...request, ...pool, held }, budget);
     const latest = held && before!.future.startsAt;
+    if (latest !== undefined && promised.size > 0) {
+      const own = before!.nodeNames;
+      const names = pool.nodes.map(({ name }) => name).filter((name) => own.has(name) || !promised.has(name));
+      // Otherwise a preemptor of a lower priority would lose the capacity each time, and evict further pods.
+      const elsewhere = yield* search.earliest({ ...request, ...within(pool, new Set(names)), held }, budget);
+      if ((elsewhere?.startsAt ?? Infinity) <= latest) return elsewhere;
+    }
+    const found = yield* search.earliest({ ...request, ...pool, held }, budget);
     if (latest === undefined || (found?.startsAt ?? Infinity) <= latest) return found;
     // The plan for all nodes need not be the best one, and a start must not move without need.
     const same = yield* search.earliest({ ...request, ...within(pool, before!.nodeNames), held }, budget);

@@ -1,4 +1,6 @@
 import { expect, it, test } from 'vitest';
+import { preemptionReason } from '../../api/pod.ts';
+import { BackfillStory } from '../testing/backfill-story.ts';
 import { TurnStory } from '../testing/turn-story.ts';
 
 const longAgo = Date.UTC(2025, 0, 1);
@@ -56,4 +58,27 @@ test('a preemptor does not take capacity that is reserved for a higher priority'
   story.ends('victim');
   await story.after(1_800);
   expect([story.started.has('preemptor'), story.started.get('next')]).toEqual([false, 1_800]);
+});
+
+test('I4: a turn does not follow a preemptor of a lower priority from node to node', async () => {
+  const story = new BackfillStory();
+  for (const [i, name] of ['a', 'b', 'c', 'd', 'e', 'f'].entries()) {
+    story.core.node({ name, cpu: 4 });
+    story.running(`low-${name}`, name, { cpu: 4, priority: -1, runtime: `${20 + i}m` }, (20 + i) * 60);
+  }
+  story.gang('big', 3, { cpu: 4, priority: 10, runtime: '1h', spec: { preemptionPolicy: 'Never' } });
+  await story.pass(70);
+  expect(story.holders).toEqual(['big']);
+  story.pod('preemptor', { cpu: 4, priority: 5, runtime: '1h' });
+  await story.run();
+  const { evicted } = story.core.harness;
+  expect(evicted).toHaveLength(1);
+  const [victim] = evicted;
+  const deletionTimestamp = story.now / 1000 + 120;
+  story.core.change(victim!, { deleting: true, deletionTimestamp, disruptedBy: preemptionReason });
+  await story.pass(120);
+  story.remove(victim!);
+  await story.pass(600);
+  expect(story.bound('preemptor')).toBe(1);
+  expect(evicted).toEqual([victim]);
 });

@@ -172,7 +172,14 @@ export class Turns {
     const isOwn = ({ name }: Pool): boolean => name === before?.pool;
     const others = open.filter((pool) => !isOwn(pool));
     const pools = [...open.filter(isOwn), ...waiting.poolsToTry(others)];
-    return yield* this.#prediction.steps({ ...request, mayDrain, before, pools, ignoresReservationOf }, budget);
+    const preemptions = [...cluster.reservations()].filter(
+      ({ kind, plan }) => kind !== 'backfill' && plan !== undefined,
+    );
+    const promised = new Set(preemptions.map(({ nodeName }) => nodeName));
+    return yield* this.#prediction.steps(
+      { ...request, mayDrain, before, pools, promised, ignoresReservationOf },
+      budget,
+    );
   }
 
   /**
