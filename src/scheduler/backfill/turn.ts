@@ -26,7 +26,7 @@ export class Turn {
   readonly changes: number;
   /** By how much the wall clock was ahead of Clock.monotonic() at the prediction, in milliseconds. */
   readonly clockOffset: number;
-  /** namespace/name of the pods that were placed on the reserved nodes since then, because they leave the capacity free or end in time */
+  /** namespace/name of the group members that were placed on the reserved nodes since then, because they leave the capacity free or end in time */
   readonly backfilled: Set<string>;
 
   constructor(

@@ -287,7 +287,8 @@ export class Turns {
         if (kind !== 'backfill') continue;
         this.#changes++;
         const other = this.#turnOfPlan(plan)!;
-        if (entity.sortKey.incomplete || this.#order.isBehind(other, entity)) continue;
+        // Only group members have reservations for their replacements.
+        if (pod.podGroupKey === undefined || entity.sortKey.incomplete || this.#order.isBehind(other, entity)) continue;
         if (own.length === 0 || !nodesBefore(other, own, demand).has(nodeName)) other.backfilled.add(pod.key);
       }
     }
