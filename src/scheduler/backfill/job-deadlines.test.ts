@@ -52,12 +52,13 @@ it('lets a gang pass when the deadline of its Job is lowered', async () => {
   expect(story.started.has('short-0')).toBe(true);
 });
 
-it('tries no pod again because a Job without a deadline was added', async () => {
+it('tries no pod again because a Job without a deadline was added, or has started', async () => {
   const story = await bigGangWaits();
   story.pod('short-0', { job: 'short' });
   await story.after(1);
   const { core } = story.queueing.harness;
   core.handlers.listed.onAdd(jobOf({}));
+  core.handlers.listed.onUpdate(jobOf({}), jobOf({ startedAt: 1 }));
   core.handlers.listed.onAdd(jobOf({ name: 'other', uid: 'other', deadlineSeconds: 100 }));
   expect(core.attempt()).toBeUndefined();
 });

@@ -322,7 +322,8 @@ export class WatchHandlers {
 
 /** Returns whether both versions of a Job end its pods at the same time. */
 function hasSameEnd(a: ListedObject, b: Job): boolean {
-  return a.kind === 'Job' && a.deadlineSeconds === b.deadlineSeconds && a.startedAt === b.startedAt;
+  if (a.kind !== 'Job' || a.deadlineSeconds !== b.deadlineSeconds) return false;
+  return b.deadlineSeconds === 0 || a.startedAt === b.startedAt;
 }
 
 /** Returns whether the two versions of a pod look the same to all other pods. */
