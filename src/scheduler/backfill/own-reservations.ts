@@ -27,7 +27,7 @@ export function isOfLostMember({ kind, plan }: Reservation): boolean {
  * Returns whether a reservation for another entity, apart from turns, goes before the turn: the entity with the turn must respect it, and it is not for a
  * lost member that was itself backfilled during the turn. Otherwise a group could stay by replacing one member after the other.
  */
-export function goesBefore(reservation: Reservation, { plan, backfilled }: Turn): boolean {
+function goesBefore(reservation: Reservation, { plan, backfilled }: Turn): boolean {
   if (reservation.kind === 'backfill' || reservation.isKept !== true) return false;
   if (reservedPriority(reservation) < plan.priority) return false;
   return !isOfLostMember(reservation) || !backfilled.has(reservation.owner.key);
