@@ -77,6 +77,24 @@ test('BF6: the replacement of a lost member goes before the entity for which its
   expect(story.nodeOf('started-2')).toBe(node);
 });
 
+test('BF6: an entity that drains nodes and a group on them whose replacement comes late do not wait for each other', async () => {
+  const story = new BackfillStory({ drainAfterMs: 60_000 });
+  for (const name of ['x', 'y']) story.core.node({ name, cpu: 4 });
+  story.gang('started', 2, { cpu: 2 });
+  await story.pass(5);
+  story.gang('big', 2, { cpu: 4 });
+  await story.pass(70);
+  expect(story.holders).toEqual(['big']);
+  story.remove('started-0');
+  await story.pass(600);
+  story.pod('started-2', { group: 'started', cpu: 2 });
+  await story.pass(60);
+  expect(story.bound('started')).toBe(2);
+  for (const name of story.runningNames) story.end(name);
+  await story.pass(60);
+  expect(story.bound('big')).toBe(2);
+});
+
 test('BF13: a backfilled pod that declares a longer run time afterwards loses its credit', async () => {
   const story = new BackfillStory();
   for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });

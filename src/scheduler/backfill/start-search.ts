@@ -108,10 +108,12 @@ export class StartSearch {
 
   /**
    * Returns a plan on the nodes with the fewest pods without a known end, as if all pods there had ended; undefined if the entity does not fit
-   * even then. Runs in steps, like `earliest`.
+   * even then. Members that may wait for a replacement stay: it would wait for the drained nodes in turn. Runs in steps, like `earliest`.
    */
   *draining(request: StartRequest, budget: WorkBudget): Yielding<FuturePlan | undefined> {
-    const pods = yield* this.#pods(request, budget);
+    const pods = (yield* this.#pods(request, budget)).filter(
+      ({ at, pod }) => at < Infinity || !this.#lacksMembers(pod),
+    );
     const known = pods.filter(({ at }) => at < Infinity);
     const unknown = Map.groupBy(
       pods.filter(({ at }) => at === Infinity),
@@ -147,6 +149,13 @@ export class StartSearch {
       }
     }
     return endings;
+  }
+
+  /** Returns whether the pod's group has started, lacks members, and has no reservation for their replacements. */
+  #lacksMembers({ podGroupKey: key }: Pod): boolean {
+    const { cluster } = this.#options;
+    const gang = key === undefined ? undefined : cluster.gang(key);
+    return gang !== undefined && gang.started && gang.missing > 0 && !cluster.hasReservationFor(key!);
   }
 
   #bisection(request: StartRequest, budget: WorkBudget): Bisection {

@@ -398,7 +398,8 @@ export class Turns {
       this.left(key);
       return;
     }
-    const isOver = clock.now() >= (turn.future.startsAt ?? Infinity);
+    // The reservation for the replacement of a member on a drained node may have ended.
+    const isOver = clock.now() >= (turn.future.startsAt ?? 0);
     if (isOver || turn.changes !== this.#changesNow || this.#hasJumpedSince(turn)) this.#order.makeDue(entity);
     this.#refreshes.set(key, clock.monotonic() + predictEveryMs, undefined);
   }
