@@ -194,7 +194,7 @@ export const diagnoses: readonly Diagnosis[] = [
     alert: 'TuttiDecisionsSlow',
     component: 'scheduler',
     minutes: 60,
-    begin: installedWithPlugin('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4200);'),
+    begin: installedWithPlugin('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2300);'),
     produce: async (release: TroubledRelease): Promise<void> => {
       // Once for each of two nodes.
       await release.stage.createGang('train', 1, { cpu: '1' });
