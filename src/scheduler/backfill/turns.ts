@@ -160,14 +160,14 @@ export class Turns {
     const settings = profiles.reservationsOf(request.profile)!;
     const waiting = this.#order.waitingEntity(entity, settings);
     const mayDrain = waiting.mayDrain(clock.monotonic());
+    const before = this.#turns.get(entity.key);
     const ignoresReservationOf = (uid: string): boolean => {
       const reservation = cluster.reservationOf(uid);
-      // It lasts for minutes, and the turn must not end because of it. Its pod may take its place; then the next prediction knows the pod.
-      if (reservation !== undefined && isOfLostMember(reservation)) return true;
+      // It lasts for minutes, and a turn must not end because of it. Its pod may take its place; then the next prediction knows the pod.
+      if (before !== undefined && reservation !== undefined && isOfLostMember(reservation)) return true;
       const turn = this.#turnOfPlan(reservation?.plan);
       return turn !== undefined && (turn.key === entity.key || this.#order.isBehind(turn, entity));
     };
-    const before = this.#turns.get(entity.key);
     const open = this.#order.openTo(entity);
     const isOwn = ({ name }: Pool): boolean => name === before?.pool;
     const others = open.filter((pool) => !isOwn(pool));
