@@ -133,6 +133,8 @@ export class PriorityChecker implements Checker {
   /** Reports whether the entity was in the queue, and in no back-off, when capacity was last released. */
   #isRanked(waiting: readonly PlainPod[], missing: number): boolean {
     const { record, now, promptFrom } = this.#evidence;
+    // An error before the Binding costs a back-off, too. The store shows only the first of several equal ones.
+    if (waiting.some(({ scheduled }) => scheduled?.reason === 'SchedulerError')) return false;
     // A failed Binding is an error, which costs a back-off even if capacity is released.
     if (waiting.some(({ uid }) => now() - (this.#bindings.get(uid)?.at ?? -Infinity) < rankedMs)) return false;
     const quietFor = (ms: number): number | undefined =>
