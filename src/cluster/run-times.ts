@@ -192,14 +192,18 @@ export class RunTimes {
   }
 
   #checkPromise(pod: Pod, declared: DeclaredEnd | undefined, startedAt: number): void {
-    if (isDisrupted(pod)) return;
-    const { seconds, jobEnd, owner, clockOffset } = this.#promises.get(pod.uid) ?? this.#promisedBy(pod);
     const { clock } = this.#options;
+    const promised = this.#promises.get(pod.uid);
     // The wall clock may have jumped ahead. Then the pods of all owners would seem to overrun.
-    const now = Math.min(clock.now(), clock.monotonic() + clockOffset);
-    const enforcedEnd = Math.min(jobEnd, declared?.isEnforced === true ? declared.at : Infinity);
-    if (now > enforcedEnd + enforcedToleranceMs) this.#reportOverrun(pod, owner, enforcedEnd - startedAt, true);
-    if (now > startedAt + seconds * 1000 + toleranceMs) this.#reportOverrun(pod, owner, seconds * 1000, false);
+    const now = promised === undefined ? clock.now() : Math.min(clock.now(), clock.monotonic() + promised.clockOffset);
+    const deadline = declared?.isEnforced === true ? declared.at : Infinity;
+    const enforcedEnd = promised === undefined ? deadline : Math.min(promised.jobEnd, deadline);
+    const seconds = promised?.seconds ?? (declared?.isEnforced === false ? pod.runtimeSeconds : Infinity);
+    const isPastDeadline = now > enforcedEnd + enforcedToleranceMs;
+    if ((!isPastDeadline && now <= startedAt + seconds * 1000 + toleranceMs) || isDisrupted(pod)) return;
+    const owner = promised?.owner ?? this.#ownerOf(pod);
+    if (isPastDeadline) this.#reportOverrun(pod, owner, enforcedEnd - startedAt, true);
+    else this.#reportOverrun(pod, owner, seconds * 1000, false);
   }
 
   #reportOverrun(pod: Pod, owner: string, declaredMs: number, evadesDeadline: boolean): void {
