@@ -215,6 +215,19 @@ test.each([
   expect([story.nodeOf('team-3'), story.nodeOf('team-4')]).toEqual(passes ? ['c', 'b'] : [undefined, undefined]);
 });
 
+test('BF16: an entity gets no turn for capacity that is reserved for a lost member of another group', async () => {
+  const story = new BackfillStory({ reserveAfterMs: 5_000 });
+  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
+  const onlyOnA = { nodeSelector: { 'kubernetes.io/hostname': 'a' } };
+  story.running('old', 'b', { cpu: 4, runtime: '30m' });
+  story.gang('team', 2, { cpu: 2, ...onlyOnA });
+  await story.pass(5);
+  story.remove('team-0');
+  story.pod('late', { cpu: 2, ...onlyOnA });
+  await story.pass(30);
+  expect([story.holders, story.nodeOf('late')]).toEqual([[], undefined]);
+});
+
 test('BF15: an entity keeps its turn while capacity on its nodes is reserved for a lost member of another group', async () => {
   const story = new BackfillStory();
   for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
