@@ -17,6 +17,8 @@ interface Course {
   readonly rejected?: string;
   /** Priority of a group that has lost a member on the node, for which capacity may be reserved. */
   readonly lost?: number;
+  /** Reason of the condition PodScheduled of `high`. */
+  readonly shows?: string;
 }
 
 /** A node for one pod; a pod of high priority waits for it, and one of low priority gets it. Returns the violations. */
@@ -28,6 +30,7 @@ function play({
   bindsAfterMs,
   rejected,
   lost,
+  shows,
 }: Course = {}): readonly string[] {
   const store = new WrittenRecord();
   const violations: string[] = [];
@@ -76,7 +79,10 @@ function play({
     ['high', 100, 1_000 + afterMs],
   ] as const) {
     now = store.at = at;
-    checker.committed(store.add('pods', `default/${name}`, lone(name, priority)));
+    const pod = lone(name, priority);
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: shows }];
+    const shown = name === 'high' && shows !== undefined ? { ...pod, status: { ...pod.status, conditions } } : pod;
+    checker.committed(store.add('pods', `default/${name}`, shown));
   }
   if (bindsAfterMs !== undefined) {
     now = store.at = now + bindsAfterMs;
@@ -109,6 +115,11 @@ describe('PriorityChecker', () => {
 
   it('reports nothing while the order is uncertain: during a back-off, or soon after a fault', () => {
     expect([play({ waitsMs: 5_000 }), play({ promptFrom: 60_000 })]).toEqual([[], []]);
+  });
+
+  it('reports nothing if the last attempt of the pod ended in an error', () => {
+    const reports = (shows: string): boolean => play({ shows }).length > 0;
+    expect([reports('SchedulerError'), reports('Unschedulable')]).toEqual([false, true]);
   });
 
   it('reports nothing if there is capacity for both', () => {
