@@ -113,8 +113,7 @@ export class RunTimes {
 
   /** Returns what `endIfStartedNow` reads of the pod, as text; empty if no declaration counts. */
   keyOf(pod: Pod): string {
-    const end = this.endIfStartedNow([pod]);
-    if (end === Infinity) return '';
+    if (this.endIfStartedNow([pod]) === Infinity) return '';
     const job = this.#jobOf(pod);
     const jobDeadline = job === undefined || job.deadlineSeconds === 0 ? '' : `${job.startedAt}+${job.deadlineSeconds}`;
     return `${pod.deadlineSeconds}/${pod.runtimeSeconds}/${jobDeadline}/${longGraceMs(pod)}`;

@@ -1,17 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../../api/job.ts';
-import { TurnStory } from '../testing/turn-story.ts';
-
-/** Two nodes of 4 CPUs, one of them full until second 600, and gang `big`, which needs both and has its turn. */
-async function bigGangWaits(): Promise<TurnStory> {
-  const story = new TurnStory();
-  story.node('a', 4);
-  story.node('b', 4);
-  story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
-  story.gang('big', 2, { cpu: 4 });
-  await story.after(61);
-  return story;
-}
+import { bigGangWaits } from '../testing/turn-story.ts';
 
 function jobOf(job: Partial<Job>): Job {
   return {

@@ -115,11 +115,15 @@ test('BF13: a backfilled pod that declares a longer run time afterwards loses it
   expect(story.nodeOf('sly-too')).toBeUndefined();
 });
 
-/** Pod `old` fills node a for half an hour, and a gang that needs both nodes waits for it. */
-async function gangWithTurn(): Promise<BackfillStory> {
+/** Pod `old` fills node a for half an hour, and a gang that needs both nodes waits for it. `hasTeam`: gang `team` has run on node b for a second. */
+async function gangWithTurn({ hasTeam = false } = {}): Promise<BackfillStory> {
   const story = new BackfillStory();
   for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
   story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
+  if (hasTeam) {
+    story.gang('team', 2, { runtime: '20m' }, 1_200);
+    await story.pass(1);
+  }
   story.gang('big', 2, { cpu: 4, runtime: '1h' });
   await story.pass(70);
   expect(story.holders).toEqual(['big']);
@@ -155,13 +159,7 @@ test('BF14: the replacement of a backfilled member must end before the start, to
 });
 
 test('BF14: the replacement of a member that runs since before the turn must not need more', async () => {
-  const story = new BackfillStory();
-  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
-  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
-  story.gang('team', 2, { runtime: '20m' }, 1_200);
-  await story.pass(1);
-  story.gang('big', 2, { cpu: 4, runtime: '1h' });
-  await story.pass(70);
+  const story = await gangWithTurn({ hasTeam: true });
   for (const [name, cpu] of [
     ['team-2', 1.5],
     ['team-3', 1],
@@ -175,13 +173,7 @@ test('BF14: the replacement of a member that runs since before the turn must not
 });
 
 test('BF14: a replacement that needed more and had to end in time does not let the next one need as much', async () => {
-  const story = new BackfillStory();
-  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
-  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
-  story.gang('team', 2, { runtime: '20m' }, 1_200);
-  await story.pass(1);
-  story.gang('big', 2, { cpu: 4, runtime: '1h' });
-  await story.pass(70);
+  const story = await gangWithTurn({ hasTeam: true });
   story.remove('team-0');
   story.pod('team-2', { group: 'team', cpu: 3, runtime: '1m', job: 'large' });
   await story.pass(20);
@@ -229,13 +221,7 @@ test('BF16: an entity gets no turn for capacity that is reserved for a lost memb
 });
 
 test('BF15: an entity keeps its turn while capacity on its nodes is reserved for a lost member of another group', async () => {
-  const story = new BackfillStory();
-  for (const node of ['a', 'b']) story.core.node({ name: node, cpu: 4 });
-  story.running('old', 'a', { cpu: 4, runtime: '30m' }, 1_800);
-  story.gang('team', 2, { runtime: '20m' }, 1_200);
-  await story.pass(1);
-  story.gang('big', 2, { cpu: 4, runtime: '1h' });
-  await story.pass(70);
+  const story = await gangWithTurn({ hasTeam: true });
   story.pod('long');
   story.remove('team-0');
   await story.pass(50);

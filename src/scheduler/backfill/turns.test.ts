@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TurnStory } from '../testing/turn-story.ts';
+import { bigGangWaits, TurnStory } from '../testing/turn-story.ts';
 
 const notStarted = {
   type: 'Started',
@@ -8,17 +8,6 @@ const notStarted = {
   message: '',
   lastTransitionTime: '2026-01-01T00:00:00Z',
 } as const;
-
-/** Two nodes of 4 CPUs, one of them full until second 600, and gang `big`, which needs both and was ready at second 0. */
-async function bigGangWaits(reservations = {}): Promise<TurnStory> {
-  const story = new TurnStory(reservations);
-  story.node('a', 4);
-  story.node('b', 4);
-  story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
-  story.gang('big', 2, { cpu: 4 });
-  await story.after(61);
-  return story;
-}
 
 it('reserves no capacity before the gang has waited for reserveAfterSeconds', async () => {
   const story = new TurnStory({ reserveAfterMs: 30_000 });

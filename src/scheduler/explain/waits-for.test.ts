@@ -4,7 +4,7 @@ import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { AskedExtenders } from '../testing/asked-extender.ts';
-import { TurnStory } from '../testing/turn-story.ts';
+import { bigGangWaits, TurnStory } from '../testing/turn-story.ts';
 import type { ExplanationPart } from './explainer.ts';
 
 function cluster(...extra: readonly Plugin[]): Scheduling {
@@ -48,12 +48,7 @@ describe('WI4: what a group waits for', () => {
   });
 
   it('is its turn, while capacity is reserved for another', async () => {
-    const story = new TurnStory();
-    story.node('a', 4);
-    story.node('b', 4);
-    story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
-    story.gang('big', 2, { cpu: 4 });
-    await story.after(61);
+    const story = await bigGangWaits();
     story.gang('late', 1, { cpu: 1 });
     await story.after(1);
     const explanation = story.queueing.harness.core.explainNow({ namespace: 'default', name: 'late' })!;

@@ -201,11 +201,11 @@ export class Intake {
         logger.info('a pod runs for longer than declared', { pod: key, declaredSeconds });
       },
     });
-    this.podSeen.add((uid, pod) =>
-      runTimes.seen(uid, pod !== undefined && cluster.nodeOf(pod) !== undefined ? pod : undefined),
-    );
+    this.podSeen.add((uid, pod) => {
+      runTimes.seen(uid, pod !== undefined && cluster.nodeOf(pod) !== undefined ? pod : undefined);
+      this.#podsOfJobs.podSeen(uid, pod);
+    });
     this.podLeft.add((pod) => runTimes.left(pod));
-    this.podSeen.add((uid, pod) => this.#podsOfJobs.podSeen(uid, pod));
     return runTimes;
   }
 

@@ -140,3 +140,14 @@ export class TurnStory {
     });
   }
 }
+
+/** Two nodes of 4 CPUs, one of them full until second 600, and gang `big`, which needs both, was ready at second 0 and has its turn. */
+export async function bigGangWaits(): Promise<TurnStory> {
+  const story = new TurnStory();
+  story.node('a', 4);
+  story.node('b', 4);
+  story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
+  story.gang('big', 2, { cpu: 4 });
+  await story.after(61);
+  return story;
+}
