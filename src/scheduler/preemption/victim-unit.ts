@@ -52,10 +52,8 @@ export interface VictimUnitOptions {
  * - `live`: nothing that has an effect. `marked`: the mark is written, or may be.
  * - `deleting`: a delete is on its way. `evicted`: the server accepted it. `gone`: the pod was gone before.
  * - `unmarking`: the mark is being taken back. `unmarked`: it was, or has no meaning any more.
- * - `keeps mark`: the plan was withdrawn, but the pod is terminating for another reason. Its mark must not be taken for one that an earlier
- *   process left, whose group has begun to go.
  */
-type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmarking' | 'unmarked' | 'keeps mark';
+type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmarking' | 'unmarked';
 
 interface Victim {
   readonly pod: Pod;
@@ -342,11 +340,7 @@ export class VictimUnit {
     const { pod } = victim;
     this.#become(victim, 'unmarking');
     try {
-      if (!this.#isLive(pod.uid)) {
-        this.#become(victim, 'keeps mark');
-        return;
-      }
-      if (!isWantedElsewhere(pod.uid, this)) {
+      if (this.#isLive(pod.uid) && !isWantedElsewhere(pod.uid, this)) {
         const terms = { mayBeSent: () => undefined, signal };
         await evictor.unmark(pod, `${schedulerName}: the preemption was given up`, terms);
       }

@@ -32,7 +32,8 @@ const noObserver: VictimObserver = { evicted: () => undefined, failed: () => und
  *
  * The marks are the only record of a preemption in the API. A mark of this scheduler that belongs to no unit was left by an earlier process,
  * or was written after the preemption had been given up. It is settled by two rules, from the API's state alone:
- * - If a part of a group was evicted, and the rest is below the quorum or the group goes as a whole, the rest is evicted as well.
+ * - If an earlier process evicted a part of a group, and the rest is below the quorum or the group goes as a whole, the rest is evicted as
+ *   well.
  * - Any other pod that is not being deleted loses its mark.
  */
 export class VictimUnits {
@@ -41,6 +42,11 @@ export class VictimUnits {
   readonly #unitsOf = new Multimap<string, VictimUnit>();
   /** key of a group -> the units that tear it down */
   readonly #torn = new Multimap<string, VictimUnit>();
+  /**
+   * uids of pods whose preemption this process has given up, until they are gone. A pod that then terminates for another reason keeps its mark,
+   * and the watch may show a mark late.
+   */
+  readonly #spared = new Set<string>();
   /** `waiting`: the marks of an earlier process are not known yet. */
   #state: 'waiting' | 'settling' | 'running' = 'waiting';
 
@@ -119,6 +125,7 @@ export class VictimUnits {
   /** Handles a pod as the API now shows it; undefined: it was deleted. */
   podSeen(uid: string, pod: Pod | undefined): void {
     if (this.#state === 'waiting') return;
+    if (pod === undefined) this.#spared.delete(uid);
     const units = this.#unitsOf.of(uid);
     for (const unit of units) {
       unit.podSeen(uid);
@@ -159,7 +166,13 @@ export class VictimUnits {
   }
 
   #reconcile(unit: VictimUnit): void {
-    if (unit.isOver) for (const uid of unit.uids) this.#unitsOf.delete(uid, unit);
+    if (unit.isOver) {
+      const { cluster } = this.#options.intake;
+      for (const uid of unit.uids) {
+        this.#unitsOf.delete(uid, unit);
+        if (unit.isWithdrawn && cluster.pod(uid) !== undefined) this.#spared.add(uid);
+      }
+    }
     const { gangKey } = unit;
     if (gangKey === undefined || unit.isTearing || !this.#torn.delete(gangKey, unit)) return;
     if (!this.#torn.has(gangKey)) this.#route(gangKey);
@@ -180,7 +193,8 @@ export class VictimUnits {
     const broken = new Map<string, readonly Pod[]>();
     for (const pod of ours) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      const rest = gang !== undefined && (isTakeover || pod.deleting) ? restOf(gang, pod, isTakeover) : [];
+      const mayHaveBegun = isTakeover || (pod.deleting && !this.#spared.has(pod.uid));
+      const rest = gang !== undefined && mayHaveBegun ? restOf(gang, pod, isTakeover) : [];
       if (rest.length > 0) broken.set(gang!.key, rest);
     }
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
