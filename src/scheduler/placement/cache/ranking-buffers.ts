@@ -16,8 +16,8 @@ export class RankingBuffers {
   passing = new Int32Array(0);
   /** node index -> number of filters that it has passed, for outdated nodes */
   passed = new Uint8Array(0);
-  /** node index -> position of the node in a list, plus 1; 0 before and after use */
-  positions = new Int32Array(0);
+  /** node index -> mark of the node in ReservedNodes; 0 before and after use */
+  marks = new Int32Array(0);
   /** scorer position -> raw scores by node index, for scorers without cached results */
   readonly #raw: Float64Array[] = [];
   /** scorer position -> normalized scores by node index */
@@ -38,7 +38,7 @@ export class RankingBuffers {
     this.outdated = new Int32Array(this.#size);
     this.passing = new Int32Array(this.#size);
     this.passed = new Uint8Array(this.#size);
-    this.positions = new Int32Array(this.#size);
+    this.marks = new Int32Array(this.#size);
     this.#raw.length = 0;
     this.#normalized.length = 0;
   }

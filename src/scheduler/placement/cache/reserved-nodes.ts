@@ -9,7 +9,10 @@ import { filterWithOwners, ownersOn } from './filter-with-reservations.ts';
 import type { OwnerVerdicts } from './owner-verdicts.ts';
 
 /** Why a node rejects the pod if these owners run there; undefined: it does not. */
-type OwnerFilter = (node: NodeInfo, owners: readonly Pod[], position: number) => Status | undefined;
+type OwnerFilter = (node: NodeInfo, owners: readonly Pod[]) => Status | undefined;
+
+/** Marks a node that is known to reject the pod. Other marked nodes have their position in a list, plus one. */
+const rejected = -1;
 
 /**
  * Runs Filter on nodes as if the owners of their reservations ran there. Goes through the reserved nodes only, so that they cost all other
@@ -21,8 +24,6 @@ export class ReservedNodes {
   /** The nodes whose reservations the pod must respect. */
   #reserved: readonly ReservedNode[] = [];
   #verdicts: OwnerVerdicts | undefined;
-  /** position in `#reserved` -> the cached rejection of a marked node */
-  readonly #known: (Status | undefined)[] = [];
   /** Those with owners that filters may notice that read other nodes; computed for `#dependentOf`. */
   #dependent: readonly ReservedNode[] = [];
   #dependentOf: { readonly reserved: readonly ReservedNode[]; readonly state: CycleState } | undefined;
@@ -66,13 +67,12 @@ export class ReservedNodes {
     for (let i = 0; i < reserved.length; i++) {
       const { node, owners } = reserved[i]!;
       const verdict = this.#verdicts?.on(node, owners);
-      const fits = verdict !== undefined && verdict.status === undefined;
-      if (fits || isRejected(node.index)) continue;
-      this.#known[i] = verdict?.status;
-      count += this.#mark(node, i);
+      if (verdict === undefined) {
+        if (!isRejected(node.index)) count += this.#mark(node, i + 1);
+      } else if (verdict.status !== undefined) count += this.#mark(node, rejected);
     }
     if (count === 0) return size;
-    const rejection: OwnerFilter = (node, owners, i) => this.#known[i] ?? this.#rejectionBy(node, owners);
+    const rejection: OwnerFilter = (node, owners) => this.#rejectionBy(node, owners);
     return this.#keepMarked(reserved, rejection, indexes, size, recordFailure);
   }
 
@@ -85,16 +85,16 @@ export class ReservedNodes {
   ): number {
     const dependent = this.#dependentOn(filters);
     let count = 0;
-    for (let i = 0; i < dependent.length; i++) count += this.#mark(dependent[i]!.node, i);
+    for (let i = 0; i < dependent.length; i++) count += this.#mark(dependent[i]!.node, i + 1);
     if (count === 0) return size;
     const filter: OwnerFilter = (node, owners) => this.#filter(filters, node, owners);
     return this.#keepMarked(dependent, filter, indexes, size, recordFailure);
   }
 
-  /** Marks a node to be checked. Returns 0 for an unknown node. */
-  #mark({ index }: NodeInfo, position: number): number {
+  /** Returns 0 for an unknown node. */
+  #mark({ index }: NodeInfo, mark: number): number {
     if (index < 0) return 0;
-    this.#options.buffers.positions[index] = position + 1;
+    this.#options.buffers.marks[index] = mark;
     return 1;
   }
 
@@ -106,14 +106,15 @@ export class ReservedNodes {
     size: number,
     recordFailure: (status: Status) => void,
   ): number {
-    const { positions } = this.#options.buffers;
+    const { marks } = this.#options.buffers;
     let left = 0;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
-      const position = positions[index]!;
-      if (position > 0) {
-        const { node, owners } = reserved[position - 1]!;
-        const status = rejection(node, owners, position - 1);
+      const mark = marks[index]!;
+      if (mark === rejected) continue;
+      if (mark > 0) {
+        const { node, owners } = reserved[mark - 1]!;
+        const status = rejection(node, owners);
         if (status !== undefined) {
           recordFailure(status);
           continue;
@@ -123,7 +124,7 @@ export class ReservedNodes {
     }
     for (let i = 0; i < reserved.length; i++) {
       const { index } = reserved[i]!.node;
-      if (index >= 0) positions[index] = 0;
+      if (index >= 0) marks[index] = 0;
     }
     return left;
   }
