@@ -1,4 +1,3 @@
-import { parseGroupKey } from '../../api/group-key.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { WaitsFor } from '../../api/verdict.ts';
 import { DueTimes } from '../../base/due-times.ts';
@@ -6,7 +5,6 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { ReservationPlan } from '../../cluster/reservation.ts';
 import type { RunTimes } from '../../cluster/run-times.ts';
-import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Rejection } from '../../framework/event-hints.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -15,7 +13,6 @@ import type { Logger } from '../../observability/logger.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { BackfillMetrics } from '../metrics/backfill-metrics.ts';
-import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import { isUsableFor } from '../preemption/usable-node.ts';
@@ -28,7 +25,6 @@ import { Turn } from './turn.ts';
 import type { PredictedTurn, TurnEnd } from './turn.ts';
 import { TurnOrder } from './turn-order.ts';
 import { TurnPrediction } from './turn-prediction.ts';
-import { waitsBehind } from './turn-texts.ts';
 
 export interface TurnsOptions {
   readonly intake: Intake;
@@ -182,50 +178,17 @@ export class Turns {
     );
   }
 
-  /**
-   * Returns what the verdict of a rejected entity in a namespace says if only reserved capacity of entities ahead of it keeps it from starting; undefined if it
-   * would not fit otherwise either.
-   */
-  *waitsForTurn(
-    profile: Profile,
-    schedulingEntity: SchedulingEntity,
-    { pod, rejection }: Diagnosis,
-    nodeSubsetOf: NodeSubsetOf | undefined,
-    budget: WorkBudget,
-  ): Yielding<((namespace: string) => string) | undefined> {
-    const isReserved =
-      rejection.kind === 'nodes' &&
-      rejection.rejections.some(({ status }) => status.details.some(({ code }) => code === 'ReservedForOther'));
-    // The diagnosis does not cover members that are unlike its pod.
-    if (!isReserved && !hasOtherMembers(schedulingEntity, pod)) return undefined;
-    const { cluster, dryRuns } = this.#options.intake;
-    const { fits, plan } = yield* dryRuns.steps(
-      profile,
-      schedulingEntity,
-      { ignoresBackfillOf: () => true, nodeSubsetOf },
-      budget,
-    );
-    if (!fits) return undefined;
+  /** Returns the turn that keeps the entity from starting by this plan; undefined if no other entity has a turn. */
+  inTheWayOf(key: EntityKey, plan: readonly Nomination[]): Turn | undefined {
+    const { cluster } = this.#options.intake;
     // With several pools, it may have a turn in another one.
-    const own = nameOf(schedulingEntity);
     for (const { nodeName } of plan) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const turn = this.#turnOfPlan(reservation.plan);
-        if (turn !== undefined && turn.name !== own) return this.#waitsBehind(turn);
+        if (turn !== undefined && turn.key !== key) return turn;
       }
     }
-    const other = [...this.#turns.values()].find(({ name }) => name !== own);
-    return other && this.#waitsBehind(other);
-  }
-
-  #waitsBehind({ key, name, future }: Turn): (namespace: string) => string {
-    const now = this.#options.intake.clock.now();
-    const stranger = key.startsWith('gang/') ? 'a group of another namespace' : 'a pod of another namespace';
-    return (namespace) => {
-      // The key of a pod has the form of the key of a group.
-      const isOwn = parseGroupKey(name).namespace === namespace;
-      return waitsBehind(isOwn ? name : stranger, future, now);
-    };
+    return [...this.#turns.values()].find((turn) => turn.key !== key);
   }
 
   /**
@@ -440,13 +403,6 @@ export class Turns {
       return;
     }
   }
-}
-
-/** Returns whether unbound members of the entity have another template than the pod. */
-function hasOtherMembers(schedulingEntity: SchedulingEntity, { template }: Pod): boolean {
-  if (schedulingEntity.kind === 'pod') return false;
-  for (const member of schedulingEntity.gang.pending.values()) if (member.template !== template) return true;
-  return false;
 }
 
 /** Returns namespace/name of the gang or pod. */

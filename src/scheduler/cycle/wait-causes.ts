@@ -15,6 +15,7 @@ import type { Plan } from '../placement/planning/planner.ts';
 import type { NodeRejections } from '../recovery/node-rejections.ts';
 import { FeasibilityCheck } from './feasibility-check.ts';
 import { NodeAvailabilityCheck } from './node-availability-check.ts';
+import { TurnCheck } from './turn-check.ts';
 import type { WaitCause } from './wait-cause.ts';
 
 /** An entity that was rejected. */
@@ -46,21 +47,21 @@ export class WaitCauses {
   readonly #options: WaitCausesOptions;
   readonly #feasibilityCheck: FeasibilityCheck;
   readonly #availabilityCheck: NodeAvailabilityCheck;
+  readonly #turnCheck: TurnCheck;
 
   constructor(options: WaitCausesOptions) {
     this.#options = options;
     this.#feasibilityCheck = new FeasibilityCheck(options);
     this.#availabilityCheck = new NodeAvailabilityCheck(options);
+    this.#turnCheck = new TurnCheck(options);
   }
 
   *of(request: WaitCauseRequest, budget: WorkBudget): Yielding<WaitCause> {
     const { profile, schedulingEntity, demand, plan, diagnosis, nodeSubsetOf } = request;
     if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
-    const { extenders, rejections, turns } = this.#options;
-    if (turns?.hasAny === true) {
-      const noteFor = yield* turns.waitsForTurn(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
-      if (noteFor !== undefined) return { waitsFor: 'turn', noteFor };
-    }
+    const { extenders, rejections } = this.#options;
+    const turn = yield* this.#turnCheck.of(profile, schedulingEntity, diagnosis, nodeSubsetOf, budget);
+    if (turn !== undefined) return turn;
     const feasibility = plan.never
       ? 'never'
       : schedulingEntity.kind === 'gang'
