@@ -144,6 +144,11 @@ export class SettledError extends Error {
   override readonly name = 'SettledError';
 }
 
+/** Returns whether the server reported the outcome of the call. A 5xx may not say whether the call took effect. */
+export function isPlainAnswer(error: unknown): boolean {
+  return error instanceof ApiError && !(error instanceof ServerError);
+}
+
 /** Returns whether the server may have carried out the request despite this error. */
 export function isAmbiguous(error: unknown): boolean {
   return (error instanceof ConnectionError || error instanceof TimeoutError) && error.ambiguous;

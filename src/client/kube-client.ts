@@ -3,9 +3,9 @@ import { AbortListeners } from './abort-listeners.ts';
 import {
   ApiError,
   ConnectionError,
+  isPlainAnswer,
   MalformedAnswerError,
   NotLeadingError,
-  ServerError,
   SettledError,
   TimeoutError,
   WithdrawnError,
@@ -361,11 +361,6 @@ export class KubeClient {
   #withContent(type: string): HeaderFields {
     return { ...this.#headers, 'content-type': type };
   }
-}
-
-/** Returns whether the server reported the outcome of the call. A 5xx may not say whether the call took effect. */
-function isPlainAnswer(error: unknown): boolean {
-  return error instanceof ApiError && !(error instanceof ServerError);
 }
 
 interface WireList {

@@ -69,6 +69,8 @@ export type ReleaseOutcome = 'going' | 'protected';
 export interface RequestTerms {
   /** Called right before the request is sent, again before each retry. If it throws a WithdrawnError, nothing is sent. */
   readonly mayBeSent: () => void;
+  /** Called when a request has failed without a clear answer, before a retry too: the server may have carried it out. */
+  readonly unclear?: () => void;
   readonly signal: AbortSignal;
 }
 

@@ -5,7 +5,14 @@ import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { safeMessage } from '../../base/safe-text.ts';
-import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
+import {
+  ConflictError,
+  InvalidError,
+  isPlainAnswer,
+  NotFoundError,
+  TooManyRequestsError,
+  WithdrawnError,
+} from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { Lane } from '../../client/lane.ts';
 import { retry } from '../../client/retry.ts';
@@ -42,7 +49,7 @@ export class ApiPodEvictor implements PodEvictor {
     const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
     const deleteOptions = { preconditions: { uid: pod.uid } };
     try {
-      await this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal);
+      await this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms);
     } catch (error) {
       if (error instanceof NotFoundError) return;
       // The uid is a precondition, so usually another pod has the name now. An admission webhook may respond with a conflict too.
@@ -71,7 +78,7 @@ export class ApiPodEvictor implements PodEvictor {
       }
     };
     try {
-      return await this.#repeat(send, signal);
+      return await this.#repeat(send, terms);
     } catch (error) {
       if (error instanceof NotFoundError) return 'going';
       // The server also responds with a conflict if a disruption budget changes all the time.
@@ -87,7 +94,7 @@ export class ApiPodEvictor implements PodEvictor {
       return metadata.uid !== pod.uid;
     };
     try {
-      return await this.#repeat(read, signal);
+      return await this.#repeat(read, { signal });
     } catch (error) {
       if (error instanceof NotFoundError) return true;
       throw error;
@@ -95,9 +102,17 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   /** Also repeats a call once after a conflict, because a single one may come from a proxy. */
-  async #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #repeat<T>(send: () => Promise<T>, { unclear, signal }: Omit<RequestTerms, 'mayBeSent'>): Promise<T> {
     const { clock, random } = this.#options;
-    const repeat = (): Promise<T> => retry(send, { clock, random, idempotent: true, signal });
+    const sendOnce = async (): Promise<T> => {
+      try {
+        return await send();
+      } catch (error) {
+        if (!isPlainAnswer(error) && !(error instanceof WithdrawnError)) unclear?.();
+        throw error;
+      }
+    };
+    const repeat = (): Promise<T> => retry(sendOnce, { clock, random, idempotent: true, signal });
     try {
       return await repeat();
     } catch (error) {
@@ -124,7 +139,7 @@ export class ApiPodEvictor implements PodEvictor {
     const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
     const call = { discardAnswer: true, ...options };
     try {
-      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal);
+      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options);
       return true;
     } catch (error) {
       if (isOfAnotherPod(error)) return false;

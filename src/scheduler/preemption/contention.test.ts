@@ -85,23 +85,6 @@ it('a plan that was withdrawn does not tear a group, one member of which termina
   expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'unmark low-1']);
 });
 
-it('a plan that was withdrawn does not tear a group, one member of which terminates before the watch shows its mark taken back', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
-  story.holds = (verb) => verb === 'delete';
-  story.pod('high', { cpu: 2, priority: 1000 });
-  await story.run();
-  const { preemptionMark } = story.stored('low-0')!;
-  story.hides = (verb) => verb === 'unmark';
-  story.remove('high');
-  await story.release();
-  story.change('low-0', { preemptionMark, deleting: true });
-  await story.after(10);
-  expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'unmark low-0', 'unmark low-1']);
-});
-
 it('a mark waits until an earlier one was taken back, although that has not been sent', async () => {
   const story = new PreemptionStory('DefaultPreemption');
   story.node('a', 1);

@@ -4,7 +4,7 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
-import { ApiError, ServerError, WithdrawnError } from '../../client/api-errors.ts';
+import { WithdrawnError } from '../../client/api-errors.ts';
 import { wait } from '../../client/wait.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -58,8 +58,8 @@ type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmark
 interface Victim {
   readonly pod: Pod;
   state: VictimState;
-  /** A delete was sent, so the server may have accepted it. */
-  wasDeleted: boolean;
+  /** A delete has failed without a clear answer, so the server may have accepted it. */
+  mayBeDeleted: boolean;
   /** Settles when the request for the mark has ended. Never rejects. */
   marking: Promise<unknown>;
   isBeingMarked: boolean;
@@ -97,7 +97,7 @@ export class VictimUnit {
     const victims = options.pods.map((pod): Victim => ({
       pod,
       state: 'live',
-      wasDeleted: false,
+      mayBeDeleted: false,
       marking: Promise.resolve(),
       isBeingMarked: false,
     }));
@@ -155,13 +155,18 @@ export class VictimUnit {
   get #hasBegun(): boolean {
     if (this.gangKey === undefined) return false;
     if (this.#options.found === 'evicting' || this.#deletes > 0) return true;
-    for (const { pod, wasDeleted } of this.#marked) if (wasDeleted && !this.#isLive(pod.uid)) return true;
+    for (const { pod, mayBeDeleted } of this.#marked) if (mayBeDeleted && !this.#isLive(pod.uid)) return true;
     return false;
   }
 
   /** True if the pods stay: the plan has ended before the eviction of the group began, or before the pod was deleted. */
   get isWithdrawn(): boolean {
     return this.#isCancelled && !this.#hasBegun;
+  }
+
+  /** True if the server may have accepted a delete, of this process or of an earlier one. */
+  get mayHaveDeleted(): boolean {
+    return this.#options.found !== undefined || [...this.#victims.values()].some(({ mayBeDeleted }) => mayBeDeleted);
   }
 
   /** Returns whether the pod leaves because of this unit, as far as is known now. A delete that was sent has an effect even if the plan ended. */
@@ -244,14 +249,14 @@ export class VictimUnit {
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
     const { uid } = victim.pod;
-    let requests = 0;
+    let isUnclear = false;
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary(victim.pod.namespace)}`;
-        const terms = this.#terms(() => {
+        const mayBeSent = (): void => {
           if (!this.#isPresent(uid)) throw new WithdrawnError('the pod is gone');
-          requests++;
-        });
+        };
+        const terms = this.#terms(mayBeSent, () => (isUnclear = true));
         this.#become(victim, (await evictor.mark(victim.pod, message, terms)) ? 'marked' : 'gone');
         return undefined;
       } catch (error) {
@@ -259,9 +264,7 @@ export class VictimUnit {
           this.#become(victim, 'gone');
           return undefined;
         }
-        // The server may have written the mark all the same, unless it refused the only request.
-        const isRefused = error instanceof ApiError && !(error instanceof ServerError) && requests === 1;
-        if ((!isRefused && requests > 0) || this.#isMarked(uid)) this.#become(victim, 'marked');
+        if (isUnclear || this.#isMarked(uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
         victim.isBeingMarked = false;
@@ -291,8 +294,8 @@ export class VictimUnit {
         return;
       }
       // Without a clear answer, the server may have deleted it. A group has then begun to go.
-      const isRejected = error instanceof ApiError && !(error instanceof ServerError);
-      if (victim.state === 'deleting' && (isRejected || this.gangKey === undefined)) this.#become(victim, 'marked');
+      if (victim.state === 'deleting' && (!victim.mayBeDeleted || this.gangKey === undefined))
+        this.#become(victim, 'marked');
       if (signal.aborted) return;
       if (this.isWithdrawn) {
         // While deletes of other members were on their way, it looked as if the eviction had begun.
@@ -313,31 +316,27 @@ export class VictimUnit {
   /** Resolves to false if a disruption budget does not allow the eviction now. */
   async #evict(victim: Victim): Promise<boolean> {
     const { evictor, keepsBudgets, mustWait } = this.#options;
-    const { wasDeleted } = victim;
-    let requests = 0;
-    const terms = this.#terms(() => {
+    const mayBeSent = (): void => {
       if (this.#hasEnded(victim)) throw new WithdrawnError('the pod has ended');
-      requests++;
-      victim.wasDeleted = true;
       this.#become(victim, 'deleting');
-    });
+    };
+    const terms = this.#terms(mayBeSent, () => (victim.mayBeDeleted = true));
     if (!keepsBudgets) {
       await evictor.evict(victim.pod, terms);
       return true;
     }
     if (mustWait(this) && !this.#hasBegun) return false;
-    if ((await evictor.release(victim.pod, terms)) === 'going') return true;
-    // The server may have accepted an earlier request.
-    if (requests === 1) victim.wasDeleted = wasDeleted;
-    return false;
+    return (await evictor.release(victim.pod, terms)) === 'going';
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
   async #undo(victim: Victim, times: number): Promise<void> {
     const { evictor, signal, schedulerName, logger, isWantedElsewhere, changed } = this.#options;
     await victim.marking;
-    if (victim.state !== 'marked' || signal.aborted) return;
     const { pod } = victim;
+    // An earlier unit may have left its mark to this one.
+    if (victim.state === 'live' && this.#isMarked(pod.uid)) this.#become(victim, 'marked');
+    if (victim.state !== 'marked' || signal.aborted) return;
     this.#become(victim, 'unmarking');
     try {
       if (this.#isLive(pod.uid) && !isWantedElsewhere(pod.uid, this)) {
@@ -365,12 +364,12 @@ export class VictimUnit {
     await send();
   }
 
-  #terms(onSend?: () => void): RequestTerms {
+  #terms(onSend: () => void, unclear: () => void): RequestTerms {
     const mayBeSent = (): void => {
       if (this.isWithdrawn) throw new WithdrawnError('the preemption was given up');
-      onSend?.();
+      onSend();
     };
-    return { mayBeSent, signal: this.#options.signal };
+    return { mayBeSent, unclear, signal: this.#options.signal };
   }
 }
 

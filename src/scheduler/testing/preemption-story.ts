@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
+import { isPlainAnswer } from '../../client/api-errors.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -62,6 +63,8 @@ export class PreemptionStory {
   readonly #natives: NativePodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
+  /** name -> versions that the watch has not shown yet */
+  readonly #unseen = new Map<string, Pod[]>();
   #held: (() => void)[] = [];
 
   /** `args`: the arguments of DefaultPreemption. `extra`: more plugins. */
@@ -80,6 +83,7 @@ export class PreemptionStory {
   takeOver(order: 'groups first' | 'pods first' | 'without groups' = 'groups first'): void {
     this.lives = () => true;
     this.#held = [];
+    this.#unseen.clear();
     this.core = this.#newCore('listing');
     for (const node of this.#nodes.values()) this.core.node(node);
     if (order === 'groups first') this.#showGroups();
@@ -127,13 +131,26 @@ export class PreemptionStory {
   }
 
   change(name: string, change: Partial<Pod>): void {
+    this.changeUnseen(name, change);
+    this.#showAll(name);
+  }
+
+  /** Like `change`, but the watch does not show it yet. */
+  changeUnseen(name: string, change: Partial<Pod>): void {
     const pod = { ...this.#pods.get(name)!, ...change };
     this.#pods.set(name, pod);
-    this.core.show(pod);
+    this.#unseen.set(name, [...(this.#unseen.get(name) ?? []), pod]);
+  }
+
+  #showAll(name: string): void {
+    const versions = this.#unseen.get(name) ?? [];
+    this.#unseen.delete(name);
+    for (const pod of versions) this.core.show(pod);
   }
 
   /** The pod is gone from the API. */
   remove(name: string): void {
+    this.#showAll(name);
     this.core.removePod(this.#pods.get(name)!.uid);
     this.#pods.delete(name);
   }
@@ -145,7 +162,7 @@ export class PreemptionStory {
 
   /** The watch shows everything that it has not shown yet. */
   reveal(): void {
-    for (const name of this.#pods.keys()) this.change(name, {});
+    for (const name of [...this.#unseen.keys()]) this.#showAll(name);
   }
 
   stored(name: string): Pod | undefined {
@@ -268,10 +285,11 @@ export class PreemptionStory {
     await Promise.resolve();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
+    if (error !== undefined && !isPlainAnswer(error)) terms.unclear?.();
     if (error !== undefined && !this.loses(verb, name)) throw error;
     if (this.#pods.get(name)?.uid === uid && change !== undefined) {
       this.sent.push(`${verb} ${name}`);
-      if (this.hides(verb, name)) this.#pods.set(name, { ...this.#pods.get(name)!, ...change });
+      if (this.hides(verb, name)) this.changeUnseen(name, change);
       else this.change(name, change);
     }
     if (error !== undefined) throw error;
