@@ -61,14 +61,15 @@ interface Ending extends ExpectedEnd {
   readonly nodeName: string;
 }
 
-/** How many pods can be read at the cost of one node check. */
-const podsPerCheck = 8;
+/** Work of finding out when one pod ends, in node checks. */
+const workPerEnd = 2;
 /** How many pods can be grouped by node at the cost of one node check. */
 const podsGroupedPerCheck = 2;
 /** Number of pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 250;
-/** Work of taking out one pod or putting it back, in node checks. */
-const workPerPod = 6;
+/** Work of taking out one pod or putting it back, and of the first one of each node, in node checks. */
+const workPerPod = 3;
+const workPerNode = 16;
 
 /**
  * Finds out when an entity that does not fit now could start at the latest. Every answer is proved by a plan: the whole entity fits once these
@@ -141,7 +142,7 @@ export class StartSearch {
     const own = hasQuorum ? key : undefined;
     const endings: Ending[] = [];
     for (const node of nodes) {
-      budget.spend(1 + node.pods.size / podsPerCheck);
+      budget.spend(1 + node.pods.size * workPerEnd);
       if (budget.isDue) yield;
       for (const pod of node.pods.values()) {
         if (own !== undefined && pod.podGroupKey === own && !pod.deleting) continue;
@@ -238,8 +239,9 @@ class Bisection {
     const savepoints: Savepoint[] = [];
     for (let start = 0; start < byNode.length; start += takenOutAtATime) {
       savepoints.push(this.#transaction.savepoint());
-      this.#transaction.takeOut(byNode.slice(start, start + takenOutAtATime).map(({ pod }) => pod));
-      budget.spend(takenOutAtATime * workPerPod);
+      const next = byNode.slice(start, start + takenOutAtATime);
+      this.#transaction.takeOut(next.map(({ pod }) => pod));
+      budget.spend(next.length * workPerPod + countNodes(next) * workPerNode);
       if (budget.isDue) yield;
     }
     return savepoints;
@@ -255,12 +257,19 @@ class Bisection {
   }
 }
 
+/** Returns on how many nodes these pods are, given that those of one node are together. */
+function countNodes(endings: readonly Ending[]): number {
+  let count = 0;
+  for (let i = 0; i < endings.length; i++) if (endings[i]!.nodeName !== endings[i - 1]?.nodeName) count++;
+  return count;
+}
+
 /** Returns the known endings grouped by second, in order of the seconds. */
 function* byTime(endings: readonly Ending[], budget: WorkBudget): Yielding<readonly (readonly Ending[])[]> {
   /** second -> its endings */
   const bySecond = new Map<number, Ending[]>();
   for (const ending of endings) {
-    budget.spend(1 / podsGroupedPerCheck);
+    budget.spend(1);
     if (budget.isDue) yield;
     if (ending.at === Infinity) continue;
     const second = Math.ceil(ending.at / 1000);
