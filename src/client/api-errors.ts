@@ -144,9 +144,26 @@ export class SettledError extends Error {
   override readonly name = 'SettledError';
 }
 
+/** Several requests for the same write failed, and the server may have carried out one of them. `cause` is the last error. */
+export class UnclearOutcomeError extends Error {
+  override readonly name = 'UnclearOutcomeError';
+  declare readonly cause: Error;
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 /** Returns whether the server reported the outcome of the call. A 5xx may not say whether the call took effect. */
 export function isPlainAnswer(error: unknown): boolean {
   return error instanceof ApiError && !(error instanceof ServerError);
+}
+
+/** Returns whether the server may have carried out a write despite this error, as far as it matters to a process that still leads. */
+export function isUnclear(error: unknown): boolean {
+  if (error instanceof ApiError) return error instanceof ServerError && error.retryAfterMs === undefined;
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return error.ambiguous;
+  return !(error instanceof WithdrawnError || error instanceof NotLeadingError);
 }
 
 /** Returns whether the server may have carried out the request despite this error. */

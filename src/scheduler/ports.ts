@@ -69,12 +69,13 @@ export type ReleaseOutcome = 'going' | 'protected';
 export interface RequestTerms {
   /** Called right before the request is sent, again before each retry. If it throws a WithdrawnError, nothing is sent. */
   readonly mayBeSent: () => void;
-  /** Called when a request has failed without a clear answer, before a retry too: the server may have carried it out. */
-  readonly unclear?: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Evicts bound pods. A call rejects if the request fails for good, is withdrawn or is aborted; transient errors are retried a few times. */
+/**
+ * Evicts bound pods. A call rejects if the request fails for good, is withdrawn or is aborted; transient errors are retried a few times. It
+ * rejects with an UnclearOutcomeError if the request may have been carried out.
+ */
 export interface PodEvictor {
   /**
    * Sets the condition DisruptionTarget with this message, so that other components know why the pod will be deleted. Resolves to false if
@@ -83,11 +84,14 @@ export interface PodEvictor {
   mark(pod: Pod, message: string, terms: RequestTerms): Promise<boolean>;
   /** Sets the status of the condition to False. A pod that is gone or was replaced needs none. */
   unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void>;
-  /** Deletes the pod with its own grace period. A pod that is gone or was replaced counts as evicted. */
+  /**
+   * Deletes the pod with its own grace period. A pod that is gone or was replaced counts as evicted. If the server rejects the request, the pod
+   * was read back and is not being deleted.
+   */
   evict(pod: Pod, terms: RequestTerms): Promise<void>;
   /**
-   * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. A pod that is gone or was
-   * replaced counts as going. Rejects if the scheduler lacks permission or the request fails.
+   * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. Otherwise like `evict`; `protected`:
+   * the pod is not being deleted.
    */
   release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome>;
 }

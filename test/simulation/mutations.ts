@@ -701,7 +701,7 @@ export const mutations: readonly Mutation[] = [
     name: 'broken-group-is-left',
     why: 'A new leader does not finish the eviction of a group that its predecessor has begun.',
     file: 'scheduler/preemption/victim-units.ts',
-    find: 'if (rest.length > 0) broken.set(gang!.key, rest);',
+    find: 'if (staying.length > 0) broken.set(gang!.key, staying);',
     replace: '',
     within: 2_000,
   },

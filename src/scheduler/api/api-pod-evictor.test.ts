@@ -6,7 +6,13 @@ import { PodProjector } from '../../api/pod-projector.ts';
 import type { Pod } from '../../api/pod.ts';
 import { ResourceNames } from '../../api/resource-names.ts';
 import { systemClock } from '../../base/system-clock.ts';
-import { ForbiddenError, NotFoundError, WithdrawnError } from '../../client/api-errors.ts';
+import {
+  ForbiddenError,
+  NotFoundError,
+  UnclearOutcomeError,
+  UnreachableError,
+  WithdrawnError,
+} from '../../client/api-errors.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
@@ -186,6 +192,34 @@ describe('an eviction that fails', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
   });
 
+  it('counts as done if the server carried out a delete before it began to reject them', async () => {
+    const pod = await running();
+    let isFirst = true;
+    proxy.fault = async ({ method }, forward) => {
+      if (method !== 'DELETE') return undefined;
+      if (!isFirst) return statusAnswer(403, 'Forbidden', 'pods is forbidden');
+      isFirst = false;
+      await forward();
+      throw new Error('the connection is lost');
+    };
+    await evict(pod);
+  });
+
+  it('rejects without an outcome if the pod cannot be read back after a rejection', async () => {
+    const pod = await running();
+    proxy.fault = ({ method }) =>
+      method === 'PATCH' ? undefined : statusAnswer(403, 'Forbidden', `${method} is forbidden`);
+    await expect(evict(pod)).rejects.toThrow(UnclearOutcomeError);
+  });
+
+  it('rejects with the cause if no request can have had an effect', async () => {
+    const pod = await running();
+    await proxy.cut();
+    const aborted = AbortSignal.timeout(10_000);
+    await expect(evictor.evict(pod, { mayBeSent: () => undefined, signal: aborted })).rejects.toThrow(UnreachableError);
+    await proxy.restore();
+  });
+
   it("rejects with the signal's reason when it is aborted", async () => {
     const pod = await running();
     const stop = new AbortController();
@@ -287,7 +321,8 @@ describe('a released pod', () => {
 
   it('stays if the eviction is forbidden', async () => {
     const pod = await running();
-    proxy.fault = () => statusAnswer(403, 'Forbidden', 'pods/eviction is forbidden');
+    proxy.fault = ({ method }) =>
+      method === 'POST' ? statusAnswer(403, 'Forbidden', 'pods/eviction is forbidden') : undefined;
     await expect(evictor.release(pod, terms)).rejects.toThrow(ForbiddenError);
   });
 });

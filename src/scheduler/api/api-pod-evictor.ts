@@ -2,6 +2,7 @@ import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { preemptionReason } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
+import { toError } from '../../base/to-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { safeMessage } from '../../base/safe-text.ts';
@@ -9,9 +10,11 @@ import {
   ConflictError,
   InvalidError,
   isPlainAnswer,
+  isUnclear,
   NotFoundError,
+  NotLeadingError,
   TooManyRequestsError,
-  WithdrawnError,
+  UnclearOutcomeError,
 } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { Lane } from '../../client/lane.ts';
@@ -48,18 +51,10 @@ export class ApiPodEvictor implements PodEvictor {
     const { client } = this.#options;
     const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
     const deleteOptions = { preconditions: { uid: pod.uid } };
-    try {
-      await this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms);
-    } catch (error) {
-      if (error instanceof NotFoundError) return;
-      // The uid is a precondition, so usually another pod has the name now. An admission webhook may respond with a conflict too.
-      if (error instanceof ConflictError && (await this.#isReplaced(pod, terms.signal))) return;
-      throw error;
-    }
+    await this.#remove(pod, () => client.delete(podPath(pod), deleteOptions, call), terms.signal);
   }
 
   async release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome> {
-    const { signal } = terms;
     const { namespace, name, uid } = pod;
     const eviction = {
       apiVersion: 'policy/v1',
@@ -77,47 +72,57 @@ export class ApiPodEvictor implements PodEvictor {
         throw error;
       }
     };
+    return this.#remove(pod, send, terms.signal);
+  }
+
+  /** Resolves to `going` if the pod is gone or is being deleted despite an error. */
+  async #remove<T>(pod: Pod, send: () => Promise<T>, signal: AbortSignal): Promise<T | 'going'> {
     try {
-      return await this.#repeat(send, terms);
+      return await this.#repeat(send, signal);
     } catch (error) {
-      if (error instanceof NotFoundError) return 'going';
-      // The server also responds with a conflict if a disruption budget changes all the time.
-      if (error instanceof ConflictError && (await this.#isReplaced(pod, signal))) return 'going';
-      throw error;
+      const last = lastOf(error);
+      if (last instanceof NotFoundError) return 'going';
+      if (!isPlainAnswer(last)) throw error;
+      // After a conflict, usually another pod has the name. Otherwise an earlier request may have been carried out.
+      if (await this.#isGoing(pod, toError(last), signal)) return 'going';
+      throw last;
     }
   }
 
-  async #isReplaced(pod: Pod, signal: AbortSignal): Promise<boolean> {
+  async #isGoing(pod: Pod, rejection: Error, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#options;
     const read = async (): Promise<boolean> => {
-      const { metadata } = await client.get<{ metadata: { uid: string } }>(podPath(pod), { lane: 'bind', signal });
-      return metadata.uid !== pod.uid;
+      const { metadata } = await client.get<PodIdentity>(podPath(pod), { lane: 'bind', signal });
+      return metadata.uid !== pod.uid || metadata.deletionTimestamp !== undefined;
     };
     try {
-      return await this.#repeat(read, { signal });
+      return await this.#repeat(read, signal);
     } catch (error) {
       if (error instanceof NotFoundError) return true;
-      throw error;
+      throw new UnclearOutcomeError(rejection);
     }
   }
 
   /** Also repeats a call once after a conflict, because a single one may come from a proxy. */
-  async #repeat<T>(send: () => Promise<T>, { unclear, signal }: Omit<RequestTerms, 'mayBeSent'>): Promise<T> {
+  async #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, random } = this.#options;
+    let mayHaveEffect = false;
     const sendOnce = async (): Promise<T> => {
       try {
         return await send();
       } catch (error) {
-        if (!isPlainAnswer(error) && !(error instanceof WithdrawnError)) unclear?.();
+        mayHaveEffect ||= isUnclear(error);
         throw error;
       }
     };
     const repeat = (): Promise<T> => retry(sendOnce, { clock, random, idempotent: true, signal });
     try {
-      return await repeat();
+      return await repeat().catch((error: unknown) => {
+        if (error instanceof ConflictError) return repeat();
+        throw error;
+      });
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-      return repeat();
+      throw mayHaveEffect && !(error instanceof NotLeadingError) ? new UnclearOutcomeError(toError(error)) : error;
     }
   }
 
@@ -139,13 +144,21 @@ export class ApiPodEvictor implements PodEvictor {
     const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
     const call = { discardAnswer: true, ...options };
     try {
-      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options);
+      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal);
       return true;
     } catch (error) {
-      if (isOfAnotherPod(error)) return false;
+      if (isOfAnotherPod(lastOf(error))) return false;
       throw error;
     }
   }
+}
+
+interface PodIdentity {
+  readonly metadata: { readonly uid: string; readonly deletionTimestamp?: string };
+}
+
+function lastOf(error: unknown): unknown {
+  return error instanceof UnclearOutcomeError ? error.cause : error;
 }
 
 /** A patch with a pod's uid is invalid for another pod with its name. */

@@ -4,7 +4,7 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
-import { WithdrawnError } from '../../client/api-errors.ts';
+import { isPlainAnswer, UnclearOutcomeError, WithdrawnError } from '../../client/api-errors.ts';
 import { wait } from '../../client/wait.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -43,7 +43,7 @@ export interface VictimUnitOptions {
   readonly isWantedElsewhere: (uid: string, unit: VictimUnit) => boolean;
   /** Earlier units of the same pods, whose marks may still be on their way back. */
   readonly earlier: readonly VictimUnit[];
-  /** An earlier process has marked the pods; `evicting`: and has begun to evict the group. */
+  /** Set if the pods have a mark that no unit has written; `evicting`: the eviction of the group has begun. */
   readonly found?: 'marked' | 'evicting' | undefined;
 }
 
@@ -85,8 +85,7 @@ export class VictimUnit {
   /** Victims that have not left the cluster cache, and uids of those that are not being deleted either. May contain some that have meanwhile. */
   readonly #present: Set<Victim>;
   readonly #live: Set<string>;
-  /** Victims in the state `marked`, and the number of those whose delete is on its way or accepted. */
-  readonly #marked = new Set<Victim>();
+  /** Number of victims whose delete is on its way or accepted. */
   #deletes = 0;
   #isCancelled = false;
   #undone: Promise<void> | undefined;
@@ -148,25 +147,22 @@ export class VictimUnit {
 
   /** True while the eviction of the group has begun and disruption budgets do not allow the rest. */
   get isHeldUp(): boolean {
-    return this.#options.keepsBudgets && this.#hasBegun && this.pods.some(({ uid }) => this.#isLive(uid));
+    return this.#options.keepsBudgets && this.hasBegun && this.pods.some(({ uid }) => this.#isLive(uid));
   }
 
-  /** True if a member of the group is being deleted because of this unit. */
-  get #hasBegun(): boolean {
-    if (this.gangKey === undefined) return false;
-    if (this.#options.found === 'evicting' || this.#deletes > 0) return true;
-    for (const { pod, mayBeDeleted } of this.#marked) if (mayBeDeleted && !this.#isLive(pod.uid)) return true;
-    return false;
+  /** True if a member of the group is being deleted because of this unit, or may be: the group is evicted to its end. */
+  get hasBegun(): boolean {
+    return this.gangKey !== undefined && (this.#options.found === 'evicting' || this.#deletes > 0);
   }
 
   /** True if the pods stay: the plan has ended before the eviction of the group began, or before the pod was deleted. */
   get isWithdrawn(): boolean {
-    return this.#isCancelled && !this.#hasBegun;
+    return this.#isCancelled && !this.hasBegun;
   }
 
-  /** True if the server may have accepted a delete, of this process or of an earlier one. */
-  get mayHaveDeleted(): boolean {
-    return this.#options.found !== undefined || [...this.#victims.values()].some(({ mayBeDeleted }) => mayBeDeleted);
+  /** True if no unit has written the marks, so that an earlier process may have deleted pods. */
+  get isFound(): boolean {
+    return this.#options.found !== undefined;
   }
 
   /** Returns whether the pod leaves because of this unit, as far as is known now. A delete that was sent has an effect even if the plan ended. */
@@ -175,12 +171,11 @@ export class VictimUnit {
     return (victim !== undefined && isDeleted(victim)) || !this.isWithdrawn;
   }
 
-  /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
-  async mark(): Promise<Error | undefined> {
+  /** Marks all pods except those that are certainly marked. Resolves to the first error if a mark cannot be written. */
+  async mark(isMarked: (pod: Pod) => boolean = () => false): Promise<Error | undefined> {
     const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
     if (undone.length > 0) await Promise.all(undone);
-    const isFound = ({ pod }: Victim): boolean => this.#options.found !== undefined && pod.preemptionMark !== undefined;
-    const victims = [...this.#victims.values()].filter((victim) => !isFound(victim));
+    const victims = [...this.#victims.values()].filter(({ pod }) => !isMarked(pod));
     const errors = await Promise.all(victims.map((victim) => this.#mark(victim)));
     return errors.find((error) => error !== undefined);
   }
@@ -206,14 +201,18 @@ export class VictimUnit {
     const victim = this.#victims.get(uid);
     if (victim?.state !== 'live' || !this.isWithdrawn || !this.#isMarked(uid)) return;
     this.#become(victim, 'marked');
-    this.#undone = Promise.all([this.#undone, this.#undo(victim, 1)]).then(() => undefined);
+    void this.#undoLate(victim);
   }
 
   #become(victim: Victim, state: VictimState): void {
     this.#deletes += Number(isDeleted({ state })) - Number(isDeleted(victim));
-    if (state === 'marked') this.#marked.add(victim);
-    else this.#marked.delete(victim);
     victim.state = state;
+  }
+
+  /** Takes back the mark of a victim that could not be withdrawn before. */
+  #undoLate(victim: Victim): Promise<void> {
+    this.#undone = Promise.all([this.#undone ?? this.#undoAll(), this.#undo(victim, 1)]).then(() => undefined);
+    return this.#undone;
   }
 
   async #undoAll(): Promise<void> {
@@ -249,14 +248,13 @@ export class VictimUnit {
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
     const { uid } = victim.pod;
-    let isUnclear = false;
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary(victim.pod.namespace)}`;
         const mayBeSent = (): void => {
           if (!this.#isPresent(uid)) throw new WithdrawnError('the pod is gone');
         };
-        const terms = this.#terms(mayBeSent, () => (isUnclear = true));
+        const terms = this.#terms(mayBeSent);
         this.#become(victim, (await evictor.mark(victim.pod, message, terms)) ? 'marked' : 'gone');
         return undefined;
       } catch (error) {
@@ -264,7 +262,7 @@ export class VictimUnit {
           this.#become(victim, 'gone');
           return undefined;
         }
-        if (isUnclear || this.#isMarked(uid)) this.#become(victim, 'marked');
+        if (error instanceof UnclearOutcomeError || this.#isMarked(uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
         victim.isBeingMarked = false;
@@ -285,7 +283,7 @@ export class VictimUnit {
         observer.evicted(victim.pod, this);
       } else {
         if (victim.state === 'deleting') this.#become(victim, 'marked');
-        if (this.isWithdrawn) await this.#undoAll();
+        if (this.isWithdrawn) await this.#undoLate(victim);
         else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
       }
     } catch (error) {
@@ -294,13 +292,13 @@ export class VictimUnit {
         return;
       }
       // Without a clear answer, the server may have deleted it. A group has then begun to go.
+      victim.mayBeDeleted = error instanceof UnclearOutcomeError || (victim.mayBeDeleted && !isPlainAnswer(error));
       if (victim.state === 'deleting' && (!victim.mayBeDeleted || this.gangKey === undefined))
         this.#become(victim, 'marked');
       if (signal.aborted) return;
       if (this.isWithdrawn) {
         // While deletes of other members were on their way, it looked as if the eviction had begun.
-        this.#undone ??= this.#undoAll();
-        await this.#undo(victim, 1);
+        await this.#undoLate(victim);
         return;
       }
       if (!(error instanceof WithdrawnError)) {
@@ -320,13 +318,19 @@ export class VictimUnit {
       if (this.#hasEnded(victim)) throw new WithdrawnError('the pod has ended');
       this.#become(victim, 'deleting');
     };
-    const terms = this.#terms(mayBeSent, () => (victim.mayBeDeleted = true));
+    const terms = this.#terms(mayBeSent);
+    if (keepsBudgets && mustWait(this) && !this.hasBegun) return false;
+    if (victim.state === 'live') {
+      const error = await this.#mark(victim);
+      if (error !== undefined) throw error;
+    }
     if (!keepsBudgets) {
       await evictor.evict(victim.pod, terms);
       return true;
     }
-    if (mustWait(this) && !this.#hasBegun) return false;
-    return (await evictor.release(victim.pod, terms)) === 'going';
+    const isGoing = (await evictor.release(victim.pod, terms)) === 'going';
+    victim.mayBeDeleted = isGoing;
+    return isGoing;
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
@@ -364,12 +368,12 @@ export class VictimUnit {
     await send();
   }
 
-  #terms(onSend: () => void, unclear: () => void): RequestTerms {
+  #terms(onSend: () => void): RequestTerms {
     const mayBeSent = (): void => {
       if (this.isWithdrawn) throw new WithdrawnError('the preemption was given up');
       onSend();
     };
-    return { mayBeSent, unclear, signal: this.#options.signal };
+    return { mayBeSent, signal: this.#options.signal };
   }
 }
 

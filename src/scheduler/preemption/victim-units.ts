@@ -43,10 +43,10 @@ export class VictimUnits {
   /** key of a group -> the units that tear it down */
   readonly #torn = new Multimap<string, VictimUnit>();
   /**
-   * uid of a pod whose preemption was given up -> true if no delete can have been accepted. A pod that then terminates for another reason keeps
-   * its mark, and the watch may show a mark late.
+   * uids of pods whose preemption this process has given up, until they are gone. A pod that then terminates for another reason keeps its mark,
+   * and the watch may show a mark late.
    */
-  readonly #spared = new Map<string, boolean>();
+  readonly #spared = new Set<string>();
   /** `waiting`: the marks of an earlier process are not known yet. */
   #state: 'waiting' | 'settling' | 'running' = 'waiting';
 
@@ -131,9 +131,7 @@ export class VictimUnits {
       unit.podSeen(uid);
       this.#reconcile(unit);
     }
-    // While a mark is being taken back, a delete that was sent before may have an effect.
-    const isLeft = units.length === 0 || (pod?.deleting === true && units.every(({ isWithdrawn }) => isWithdrawn));
-    if (isLeft && pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
+    if (units.length === 0 && pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
   }
 
   #unit(
@@ -176,18 +174,11 @@ export class VictimUnits {
 
   #forget(unit: VictimUnit): void {
     const { cluster } = this.#options.intake;
-    const { isWithdrawn, mayHaveDeleted } = unit;
+    const isGivenUp = unit.isWithdrawn && !unit.isFound;
     for (const uid of unit.uids) {
       this.#unitsOf.delete(uid, unit);
-      if (isWithdrawn && cluster.pod(uid) !== undefined)
-        this.#spared.set(uid, !mayHaveDeleted && this.#spared.get(uid) !== false);
+      if (isGivenUp && cluster.pod(uid) !== undefined) this.#spared.add(uid);
     }
-  }
-
-  /** Returns whether this process has given up the preemption of the pod, and no delete can have been accepted. */
-  #isSpared(uid: string): boolean {
-    const units = this.#unitsOf.of(uid);
-    return (this.#spared.get(uid) ?? units.length > 0) && units.every(({ mayHaveDeleted }) => !mayHaveDeleted);
   }
 
   #route(gangKey: string): void {
@@ -205,9 +196,10 @@ export class VictimUnits {
     const broken = new Map<string, readonly Pod[]>();
     for (const pod of ours) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      const mayHaveBegun = isTakeover || (pod.deleting && !this.#isSpared(pod.uid));
+      const mayHaveBegun = isTakeover || (pod.deleting && !this.#spared.has(pod.uid));
       const rest = gang !== undefined && mayHaveBegun ? restOf(gang, pod, isTakeover) : [];
-      if (rest.length > 0) broken.set(gang!.key, rest);
+      const staying = rest.filter(({ uid }) => !this.#unitsOf.of(uid).some(({ hasBegun }) => hasBegun));
+      if (staying.length > 0) broken.set(gang!.key, staying);
     }
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
       const { schedulerName } = preemptionMark!;
@@ -219,7 +211,7 @@ export class VictimUnits {
       ...[...broken].map(async ([key, rest]) => {
         const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
         const unit = this.#unit(rest, key, terms(mark), 'evicting');
-        await unit.mark();
+        await unit.mark((pod) => isTakeover && pod.preemptionMark !== undefined);
         await unit.evict();
       }),
       ...stray.map((pod) => this.#unit([pod], undefined, terms(pod), 'marked').cancel()),

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
-import { isPlainAnswer } from '../../client/api-errors.ts';
+import { isPlainAnswer, isUnclear, UnclearOutcomeError } from '../../client/api-errors.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -285,14 +285,22 @@ export class PreemptionStory {
     await Promise.resolve();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
-    if (error !== undefined && !isPlainAnswer(error)) terms.unclear?.();
-    if (error !== undefined && !this.loses(verb, name)) throw error;
+    const isDone = error === undefined || this.loses(verb, name);
+    if (!isDone) return this.#reject(error, verb, name, false);
     if (this.#pods.get(name)?.uid === uid && change !== undefined) {
       this.sent.push(`${verb} ${name}`);
       if (this.hides(verb, name)) this.changeUnseen(name, change);
       else this.change(name, change);
     }
-    if (error !== undefined) throw error;
+    if (error !== undefined) this.#reject(error, verb, name, true);
+  }
+
+  /** Rejects as a PodEvictor does, which reads back a pod that it must delete. */
+  #reject(error: Error, verb: Verb, name: string, isDone: boolean): void {
+    const isRemoval = verb === 'delete' || verb === 'evict';
+    if (isUnclear(error) || (isDone && !isRemoval)) throw new UnclearOutcomeError(error);
+    const isGoing = this.#pods.get(name)?.deleting !== false;
+    if (!isRemoval || !isGoing || !isPlainAnswer(error)) throw error;
   }
 
   async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {
