@@ -218,3 +218,25 @@ describe('after a takeover', () => {
     expect(requests).toBe(count / 2);
   });
 });
+
+it.each([lost, refused])(
+  'the rest of a group is not deleted before its marks are written, although marks fail at first: %o',
+  async (error) => {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.node('a', 3);
+    story.group('low', 2);
+    story.members('low', 3, { nodeName: 'a' });
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    const victim = story.sent[0]!.slice('mark '.length);
+    const [failed, rest] = ['low-0', 'low-1', 'low-2'].filter((name) => name !== victim);
+    story.change(failed!, { phase: 'Failed' });
+    story.fails = (verb) => (verb === 'mark' ? error() : undefined);
+    story.takeOver();
+    await story.after(5);
+    expect(story.sent).toEqual([`mark ${victim}`, `delete ${victim}`]);
+    story.fails = () => undefined;
+    await story.after(15);
+    expect(story.sent.slice(2)).toEqual([`mark ${rest}`, `delete ${rest}`]);
+  },
+);

@@ -63,6 +63,8 @@ interface Victim {
   /** Settles when the request for the mark has ended. Never rejects. */
   marking: Promise<unknown>;
   isBeingMarked: boolean;
+  /** The mark has failed without a clear answer. */
+  mayLackMark: boolean;
 }
 
 /** Pause before an eviction is sent again that a disruption budget did not allow. */
@@ -99,11 +101,12 @@ export class VictimUnit {
       mayBeDeleted: false,
       marking: Promise.resolve(),
       isBeingMarked: false,
+      mayLackMark: false,
     }));
     this.#victims = new Map(victims.map((victim) => [victim.pod.uid, victim]));
     this.#present = new Set(victims);
     this.#live = new Set(this.#victims.keys());
-    if (options.found !== undefined) for (const victim of victims) this.#become(victim, 'marked');
+    if (options.found === 'marked') for (const victim of victims) this.#become(victim, 'marked');
   }
 
   has(uid: string): boolean {
@@ -175,9 +178,12 @@ export class VictimUnit {
   async mark(isMarked: (pod: Pod) => boolean = () => false): Promise<Error | undefined> {
     const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
     if (undone.length > 0) await Promise.all(undone);
-    const victims = [...this.#victims.values()].filter(({ pod }) => !isMarked(pod));
-    const errors = await Promise.all(victims.map((victim) => this.#mark(victim)));
-    return errors.find((error) => error !== undefined);
+    const marks: Promise<Error | undefined>[] = [];
+    for (const victim of this.#victims.values()) {
+      if (isMarked(victim.pod)) this.#become(victim, 'marked');
+      else marks.push(this.#mark(victim));
+    }
+    return (await Promise.all(marks)).find((error) => error !== undefined);
   }
 
   /** Deletes all pods. Resolves once each delete has succeeded, or failed with all its retries. The failed ones are sent again later. */
@@ -256,13 +262,15 @@ export class VictimUnit {
         };
         const terms = this.#terms(mayBeSent);
         this.#become(victim, (await evictor.mark(victim.pod, message, terms)) ? 'marked' : 'gone');
+        victim.mayLackMark = false;
         return undefined;
       } catch (error) {
         if (!this.#isPresent(uid)) {
           this.#become(victim, 'gone');
           return undefined;
         }
-        if (error instanceof UnclearOutcomeError || this.#isMarked(uid)) this.#become(victim, 'marked');
+        victim.mayLackMark ||= error instanceof UnclearOutcomeError;
+        if (victim.mayLackMark || this.#isMarked(uid)) this.#become(victim, 'marked');
         return toError(error);
       } finally {
         victim.isBeingMarked = false;
@@ -320,7 +328,8 @@ export class VictimUnit {
     };
     const terms = this.#terms(mayBeSent);
     if (keepsBudgets && mustWait(this) && !this.hasBegun) return false;
-    if (victim.state === 'live') {
+    // The rest of a group goes even if its marks were refused at first.
+    if (victim.state === 'live' || victim.mayLackMark) {
       const error = await this.#mark(victim);
       if (error !== undefined) throw error;
     }
