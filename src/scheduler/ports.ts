@@ -69,6 +69,8 @@ export type ReleaseOutcome = 'going' | 'protected';
 export interface RequestTerms {
   /** Called right before the request is sent, again before each retry. If it throws a WithdrawnError, nothing is sent. */
   readonly mayBeSent: () => void;
+  /** True if the request may have been carried out by an earlier call, whose outcome is unknown. */
+  readonly mayBeDone?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -85,8 +87,8 @@ export interface PodEvictor {
   /** Sets the status of the condition to False. A pod that is gone or was replaced needs none. */
   unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void>;
   /**
-   * Deletes the pod with its own grace period. A pod that is gone or was replaced counts as evicted. If the server rejects the request, the pod
-   * was read back and is not being deleted.
+   * Deletes the pod with its own grace period. A pod that is gone or was replaced counts as evicted. If the server rejects the request, it is
+   * not deleting the pod: the pod was read back if an earlier request may have been carried out.
    */
   evict(pod: Pod, terms: RequestTerms): Promise<void>;
   /**

@@ -205,11 +205,57 @@ describe('an eviction that fails', () => {
     await evict(pod);
   });
 
-  it('rejects without an outcome if the pod cannot be read back after a rejection', async () => {
+  it('rejects without an outcome if an answer was lost and the pod cannot be read back', async () => {
     const pod = await running();
-    proxy.fault = ({ method }) =>
-      method === 'PATCH' ? undefined : statusAnswer(403, 'Forbidden', `${method} is forbidden`);
+    let isFirst = true;
+    proxy.fault = ({ method }) => {
+      if (method === 'PATCH') return undefined;
+      const status = isFirst ? 500 : 403;
+      isFirst = false;
+      return statusAnswer(status, 'Forbidden', `${method} is forbidden`);
+    };
     await expect(evict(pod)).rejects.toThrow(UnclearOutcomeError);
+  });
+
+  it('is read back only if the pod may have been deleted', async () => {
+    const pod = await running();
+    proxy.fault = ({ method }) => {
+      sent.push(method);
+      return method === 'DELETE' ? statusAnswer(403, 'Forbidden', 'pods is forbidden') : undefined;
+    };
+    await expect(evictor.evict(pod, terms)).rejects.toThrow(ForbiddenError);
+    expect(sent).toEqual(['DELETE']);
+    await expect(evictor.evict(pod, { ...terms, mayBeDone: true })).rejects.toThrow(ForbiddenError);
+    expect(sent).toEqual(['DELETE', 'DELETE', 'GET']);
+  });
+
+  it('counts as done if the pod goes while it is read back', async () => {
+    const pod = await running();
+    let isFirst = true;
+    proxy.fault = async ({ method }) => {
+      if (method === 'DELETE') return statusAnswer(403, 'Forbidden', 'pods is forbidden');
+      if (isFirst) {
+        isFirst = false;
+        return statusAnswer(500, 'InternalError', 'not now');
+      }
+      await remove(pod);
+      return undefined;
+    };
+    await evictor.evict(pod, { ...terms, mayBeDone: true });
+  });
+
+  it('is withdrawn although an answer was lost', async () => {
+    const pod = await running();
+    let isWanted = true;
+    proxy.fault = async (_request, forward) => {
+      await forward();
+      isWanted = false;
+      return statusAnswer(500, 'InternalError', 'lost');
+    };
+    const mayBeSent = (): void => {
+      if (!isWanted) throw new WithdrawnError('the member is being deleted');
+    };
+    await expect(evictor.release(pod, { mayBeSent, signal: never })).rejects.toThrow(WithdrawnError);
   });
 
   it('rejects with the cause if no request can have had an effect', async () => {

@@ -15,6 +15,7 @@ import {
   NotLeadingError,
   TooManyRequestsError,
   UnclearOutcomeError,
+  WithdrawnError,
 } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { Lane } from '../../client/lane.ts';
@@ -51,7 +52,7 @@ export class ApiPodEvictor implements PodEvictor {
     const { client } = this.#options;
     const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
     const deleteOptions = { preconditions: { uid: pod.uid } };
-    await this.#remove(pod, () => client.delete(podPath(pod), deleteOptions, call), terms.signal);
+    await this.#remove(pod, () => client.delete(podPath(pod), deleteOptions, call), terms);
   }
 
   async release(pod: Pod, terms: RequestTerms): Promise<ReleaseOutcome> {
@@ -72,34 +73,39 @@ export class ApiPodEvictor implements PodEvictor {
         throw error;
       }
     };
-    return this.#remove(pod, send, terms.signal);
+    return this.#remove(pod, send, terms);
   }
 
   /** Resolves to `going` if the pod is gone or is being deleted despite an error. */
-  async #remove<T>(pod: Pod, send: () => Promise<T>, signal: AbortSignal): Promise<T | 'going'> {
+  async #remove<T>(
+    pod: Pod,
+    send: () => Promise<T>,
+    { mayBeDone = false, signal }: RequestTerms,
+  ): Promise<T | 'going'> {
     try {
       return await this.#repeat(send, signal);
     } catch (error) {
       const last = lastOf(error);
       if (last instanceof NotFoundError) return 'going';
       if (!isPlainAnswer(last)) throw error;
-      // After a conflict, usually another pod has the name. Otherwise an earlier request may have been carried out.
-      if (await this.#isGoing(pod, toError(last), signal)) return 'going';
-      throw last;
+      const isUncertain = mayBeDone || error instanceof UnclearOutcomeError;
+      // After a conflict, usually another pod has the name. An admission webhook may respond with one too.
+      if (!isUncertain && !(last instanceof ConflictError)) throw last;
+      const isGoing = await this.#isGoing(pod, signal);
+      if (isGoing === true) return 'going';
+      throw isGoing === undefined && isUncertain ? new UnclearOutcomeError(toError(last)) : last;
     }
   }
 
-  async #isGoing(pod: Pod, rejection: Error, signal: AbortSignal): Promise<boolean> {
-    const { client } = this.#options;
-    const read = async (): Promise<boolean> => {
-      const { metadata } = await client.get<PodIdentity>(podPath(pod), { lane: 'bind', signal });
-      return metadata.uid !== pod.uid || metadata.deletionTimestamp !== undefined;
-    };
+  /** Returns whether the server is deleting the pod, or has deleted it; undefined if the pod cannot be read. */
+  async #isGoing(pod: Pod, signal: AbortSignal): Promise<boolean | undefined> {
+    const { client, clock, random } = this.#options;
+    const read = (): Promise<PodIdentity> => client.get<PodIdentity>(podPath(pod), { lane: 'bind', signal });
     try {
-      return await this.#repeat(read, signal);
+      const { metadata } = await retry(read, { clock, random, idempotent: true, signal });
+      return metadata.uid !== pod.uid || metadata.deletionTimestamp !== undefined;
     } catch (error) {
-      if (error instanceof NotFoundError) return true;
-      throw new UnclearOutcomeError(rejection);
+      return error instanceof NotFoundError ? true : undefined;
     }
   }
 
@@ -122,7 +128,8 @@ export class ApiPodEvictor implements PodEvictor {
         throw error;
       });
     } catch (error) {
-      throw mayHaveEffect && !(error instanceof NotLeadingError) ? new UnclearOutcomeError(toError(error)) : error;
+      const isLast = error instanceof NotLeadingError || error instanceof WithdrawnError;
+      throw mayHaveEffect && !isLast ? new UnclearOutcomeError(toError(error)) : error;
     }
   }
 

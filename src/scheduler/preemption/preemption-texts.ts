@@ -1,6 +1,7 @@
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { Pod } from '../../api/pod.ts';
 import { messageOf } from '../../base/message-of.ts';
+import { UnclearOutcomeError } from '../../client/api-errors.ts';
 import { missingPermission } from '../../client/missing-permission.ts';
 import { nameFor, namespaceOf } from '../../framework/names-for-users.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -64,7 +65,7 @@ export function podFor(namespace: string, pod: Pod): string {
 
 /** Why victims could not be evicted. */
 export function couldNotEvict(error: Error): string {
-  const missing = missingPermission(error);
+  const missing = missingPermission(error instanceof UnclearOutcomeError ? error.cause : error);
   if (missing === undefined) return `a victim could not be evicted (${messageOf(error)})`;
   return `the scheduler lacks the permission to ${missing.verb} ${missing.resource}`;
 }

@@ -240,3 +240,63 @@ it.each([lost, refused])(
     expect(story.sent.slice(2)).toEqual([`mark ${rest}`, `delete ${rest}`]);
   },
 );
+
+describe('the marks of a group whose eviction an earlier process has begun', () => {
+  /** The earlier process has deleted one of four members, and the marks of the others are gone. */
+  async function begunWithoutMarks(): Promise<PreemptionStory> {
+    const story = new PreemptionStory('DefaultPreemption');
+    story.node('a', 4);
+    story.group('low', 4);
+    story.members('low', 4, { nodeName: 'a' });
+    let deletes = 1;
+    story.lives = (verb) => verb !== 'delete' || deletes-- > 0;
+    story.pod('high', { cpu: 4, priority: 1000 });
+    await story.run();
+    for (const { name, deleting } of story.pods)
+      if (!deleting && name.startsWith('low')) story.change(name, { preemptionMark: undefined });
+    return story;
+  }
+
+  it('are tried again after a pause', async () => {
+    const story = await begunWithoutMarks();
+    let marks = 0;
+    story.fails = (verb) => {
+      if (verb !== 'mark') return undefined;
+      marks++;
+      return refused();
+    };
+    story.takeOver();
+    await story.core.settle();
+    expect(marks).toBe(3);
+  });
+
+  it('do not keep the rest from being deleted if the API refuses them for good', async () => {
+    const story = await begunWithoutMarks();
+    story.fails = (verb) => (verb === 'mark' ? refused() : undefined);
+    story.takeOver();
+    for (let i = 0; i < 10; i++) await story.after(300);
+    expect(Object.keys(story.bound).filter((name) => name.startsWith('low'))).toEqual([]);
+  });
+});
+
+it('a mark waits until an earlier one is taken back, also if that has failed before', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  story.node('a', 2);
+  story.group('low', 2);
+  story.members('low', 2, { nodeName: 'a' });
+  story.holds = (verb) => verb === 'delete';
+  story.pod('high', { cpu: 2, priority: 1000 });
+  await story.run();
+  story.fails = (verb, name) => (verb === 'unmark' && name === 'low-0' ? refused() : undefined);
+  story.remove('high');
+  story.holds = () => false;
+  await story.core.settle();
+  story.fails = () => undefined;
+  story.holds = (verb) => verb === 'unmark';
+  await story.after(11);
+  story.holds = (verb) => verb === 'unmark' || verb === 'delete';
+  story.pod('next', { cpu: 2, priority: 1000 });
+  await story.run();
+  await story.release((verb) => verb === 'delete');
+  expect(story.stored('low-0')!.preemptionMark).toBeDefined();
+});

@@ -65,12 +65,16 @@ interface Victim {
   isBeingMarked: boolean;
   /** The mark has failed without a clear answer. */
   mayLackMark: boolean;
+  /** Settles when the requests that take the mark back have ended. Undefined: none was sent. */
+  undoing: Promise<unknown> | undefined;
 }
 
 /** Pause before an eviction is sent again that a disruption budget did not allow. */
 const untilAllowed = { initialMs: 1_000, maxMs: 10_000 };
 /** Pause before a request is sent again after all its own retries have failed. */
 const again = { initialMs: 10_000, maxMs: 300_000 };
+/** How often a mark of the rest of a group is tried again before the pod is deleted without one. */
+const maxMarks = 5;
 /** How often a mark is taken back that cannot be. Kubernetes' disruption controller resets it as well. */
 const maxUndos = 10;
 
@@ -90,7 +94,7 @@ export class VictimUnit {
   /** Number of victims whose delete is on its way or accepted. */
   #deletes = 0;
   #isCancelled = false;
-  #undone: Promise<void> | undefined;
+  #isUndone = false;
 
   constructor(options: VictimUnitOptions) {
     this.#options = options;
@@ -102,6 +106,7 @@ export class VictimUnit {
       marking: Promise.resolve(),
       isBeingMarked: false,
       mayLackMark: false,
+      undoing: undefined,
     }));
     this.#victims = new Map(victims.map((victim) => [victim.pod.uid, victim]));
     this.#present = new Set(victims);
@@ -176,8 +181,10 @@ export class VictimUnit {
 
   /** Marks all pods except those that are certainly marked. Resolves to the first error if a mark cannot be written. */
   async mark(isMarked: (pod: Pod) => boolean = () => false): Promise<Error | undefined> {
-    const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
-    if (undone.length > 0) await Promise.all(undone);
+    const undoing = this.#options.earlier.flatMap((unit) =>
+      [...unit.#victims.values()].flatMap((each) => each.undoing ?? []),
+    );
+    if (undoing.length > 0) await Promise.all(undoing);
     const marks: Promise<Error | undefined>[] = [];
     for (const victim of this.#victims.values()) {
       if (isMarked(victim.pod)) this.#become(victim, 'marked');
@@ -186,10 +193,18 @@ export class VictimUnit {
     return (await Promise.all(marks)).find((error) => error !== undefined);
   }
 
-  /** Deletes all pods. Resolves once each delete has succeeded, or failed with all its retries. The failed ones are sent again later. */
+  /**
+   * Deletes all pods. Resolves once each delete has succeeded, or failed with all its retries. The failed ones are sent again later, and those of
+   * pods whose mark has failed too.
+   */
   async evict(): Promise<void> {
-    const victims = [...this.#victims.values()].filter(({ state }) => state !== 'gone');
-    await Promise.all(victims.map((victim) => this.#delete(victim, 1)));
+    const deletes: Promise<void>[] = [];
+    for (const victim of this.#victims.values()) {
+      if (victim.state === 'gone') continue;
+      if (lacksMark(victim)) void this.#later(again, 1, () => this.#delete(victim, 1));
+      else deletes.push(this.#delete(victim, 1));
+    }
+    await Promise.all(deletes);
   }
 
   /**
@@ -198,8 +213,7 @@ export class VictimUnit {
    */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
-    if (this.isWithdrawn) this.#undone ??= this.#undoAll();
-    await this.#undone;
+    if (this.isWithdrawn) await this.#undoAll();
   }
 
   /** The watch shows a new version of a pod. Although a mark was refused, an earlier try may have written it. */
@@ -216,12 +230,14 @@ export class VictimUnit {
   }
 
   /** Takes back the mark of a victim that could not be withdrawn before. */
-  #undoLate(victim: Victim): Promise<void> {
-    this.#undone = Promise.all([this.#undone ?? this.#undoAll(), this.#undo(victim, 1)]).then(() => undefined);
-    return this.#undone;
+  async #undoLate(victim: Victim): Promise<void> {
+    await Promise.all([this.#undoAll(), this.#undo(victim, 1)]);
   }
 
+  /** Takes back all marks, once. */
   async #undoAll(): Promise<void> {
+    if (this.#isUndone) return;
+    this.#isUndone = true;
     await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
   }
 
@@ -285,6 +301,10 @@ export class VictimUnit {
 
   async #delete(victim: Victim, times: number): Promise<void> {
     const { signal, logger, observer, changed } = this.#options;
+    if (lacksMark(victim) && times <= maxMarks && (await this.#mark(victim)) !== undefined) {
+      void this.#later(again, times, () => this.#delete(victim, times + 1));
+      return;
+    }
     try {
       if (await this.#evict(victim)) {
         this.#become(victim, 'evicted');
@@ -326,13 +346,8 @@ export class VictimUnit {
       if (this.#hasEnded(victim)) throw new WithdrawnError('the pod has ended');
       this.#become(victim, 'deleting');
     };
-    const terms = this.#terms(mayBeSent);
+    const terms = { ...this.#terms(mayBeSent), mayBeDone: victim.mayBeDeleted };
     if (keepsBudgets && mustWait(this) && !this.hasBegun) return false;
-    // The rest of a group goes even if its marks were refused at first.
-    if (victim.state === 'live' || victim.mayLackMark) {
-      const error = await this.#mark(victim);
-      if (error !== undefined) throw error;
-    }
     if (!keepsBudgets) {
       await evictor.evict(victim.pod, terms);
       return true;
@@ -343,7 +358,13 @@ export class VictimUnit {
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
-  async #undo(victim: Victim, times: number): Promise<void> {
+  #undo(victim: Victim, times: number): Promise<void> {
+    const undoing = this.#sendUndo(victim, times);
+    victim.undoing = victim.undoing === undefined ? undoing : Promise.all([victim.undoing, undoing]);
+    return undoing;
+  }
+
+  async #sendUndo(victim: Victim, times: number): Promise<void> {
     const { evictor, signal, schedulerName, logger, isWantedElsewhere, changed } = this.#options;
     await victim.marking;
     const { pod } = victim;
@@ -384,6 +405,11 @@ export class VictimUnit {
     };
     return { mayBeSent, signal: this.#options.signal };
   }
+}
+
+/** Returns whether the mark has failed, so that it is not certain that the pod has one. */
+function lacksMark({ state, mayLackMark }: Victim): boolean {
+  return state === 'live' || (state === 'marked' && mayLackMark);
 }
 
 /** Returns whether a delete is on its way, or the server has accepted one. */

@@ -277,8 +277,9 @@ export class PreemptionStory {
     };
   }
 
-  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
+  async #request(verb: Verb, pod: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
     const { core } = this;
+    const { name, uid } = pod;
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     terms.signal.throwIfAborted();
     terms.mayBeSent();
@@ -286,21 +287,22 @@ export class PreemptionStory {
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
     const isDone = error === undefined || this.loses(verb, name);
-    if (!isDone) return this.#reject(error, verb, name, false);
+    if (!isDone) return this.#reject(error, verb, pod, terms.mayBeDone === true);
     if (this.#pods.get(name)?.uid === uid && change !== undefined) {
       this.sent.push(`${verb} ${name}`);
       if (this.hides(verb, name)) this.changeUnseen(name, change);
       else this.change(name, change);
     }
-    if (error !== undefined) this.#reject(error, verb, name, true);
+    if (error !== undefined) this.#reject(error, verb, pod, true);
   }
 
-  /** Rejects as a PodEvictor does, which reads back a pod that it must delete. */
-  #reject(error: Error, verb: Verb, name: string, isDone: boolean): void {
+  /** Rejects as a PodEvictor does. It reads back a pod whose delete may have been carried out, which never fails here. */
+  #reject(error: Error, verb: Verb, { name, uid }: Pod, mayBeDone: boolean): void {
     const isRemoval = verb === 'delete' || verb === 'evict';
-    if (isUnclear(error) || (isDone && !isRemoval)) throw new UnclearOutcomeError(error);
-    const isGoing = this.#pods.get(name)?.deleting !== false;
-    if (!isRemoval || !isGoing || !isPlainAnswer(error)) throw error;
+    if (isUnclear(error) || (mayBeDone && !isRemoval)) throw new UnclearOutcomeError(error);
+    const now = this.#pods.get(name);
+    const isGoing = now?.uid !== uid || now.deleting;
+    if (!isRemoval || !mayBeDone || !isGoing || !isPlainAnswer(error)) throw error;
   }
 
   async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {
