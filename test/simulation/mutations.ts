@@ -625,7 +625,7 @@ export const mutations: readonly Mutation[] = [
     name: 'marks-stay',
     why: 'The marks of a preemption that was given up are not taken back.',
     file: 'scheduler/preemption/victim-unit.ts',
-    find: 'if (this.isWithdrawn) this.#undone ??= this.#undoAll();',
+    find: 'if (this.isWithdrawn) await this.#undoAll();',
     replace: '',
     within: 1_000,
   },
