@@ -352,9 +352,9 @@ export class VictimUnit {
       await evictor.evict(victim.pod, terms);
       return true;
     }
-    const isGoing = (await evictor.release(victim.pod, terms)) === 'going';
-    victim.mayBeDeleted = isGoing;
-    return isGoing;
+    if ((await evictor.release(victim.pod, terms)) === 'going') return true;
+    victim.mayBeDeleted = false;
+    return false;
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
