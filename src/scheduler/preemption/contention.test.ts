@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServerError } from '../../client/api-errors.ts';
+import { ForbiddenError, ServerError } from '../../client/api-errors.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { oneGang, PreemptionStory } from '../testing/preemption-story.ts';
 
@@ -83,6 +83,31 @@ it('a plan that was withdrawn does not tear a group, one member of which termina
   story.change('low-0', { labels: { seen: 'again' } });
   await story.after(10);
   expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'unmark low-1']);
+});
+
+it('a plan that counts on the victims of an earlier one ends if the API rejects their deletes', async () => {
+  const story = new PreemptionStory('DefaultPreemption');
+  for (const name of ['a', 'b']) story.node(name, 2);
+  story.group('low', 2);
+  story.members('low', 2, { nodeName: 'a' });
+  story.pod('other', { nodeName: 'b', cpu: 2, priority: 50 });
+  story.delays = (verb, name) => verb === 'delete' && name.startsWith('low');
+  story.pod('first', { cpu: 2, priority: 1000 });
+  await story.run();
+  story.remove('first');
+  story.holds = (verb) => verb === 'mark';
+  story.group('both', 2);
+  story.members('both', 2, { cpu: 2, priority: 200 });
+  await story.run();
+  expect(Object.keys(story.reserved)).toHaveLength(2);
+  story.fails = (verb, name) =>
+    verb === 'delete' && name.startsWith('low')
+      ? new ForbiddenError('no', { status: 403, reason: '', request: '', causes: [] })
+      : undefined;
+  await story.release((verb) => verb === 'mark');
+  await story.release();
+  expect(story.sent.filter((sent) => sent.startsWith('delete'))).toEqual([]);
+  expect(story.reserved).toEqual({});
 });
 
 it('a mark waits until an earlier one was taken back, although that has not been sent', async () => {

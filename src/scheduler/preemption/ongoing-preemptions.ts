@@ -172,6 +172,7 @@ export class OngoingPreemptions {
         failed: (error) => {
           if (error instanceof ForbiddenError) this.#endForError(ongoing, error);
         },
+        stays: ({ uids }) => this.#stay([...uids].filter((uid) => !this.#isLeaving(uid))),
       },
     });
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {

@@ -16,6 +16,8 @@ export interface VictimObserver {
   readonly evicted: (pod: Pod, unit: VictimUnit) => void;
   /** A delete has failed after its retries. It is sent again later. */
   readonly failed: (error: Error) => void;
+  /** The pods stay after all: the plan had ended, and all deletes that were on their way have failed. */
+  readonly stays: (unit: VictimUnit) => void;
 }
 
 export interface VictimUnitOptions {
@@ -231,6 +233,7 @@ export class VictimUnit {
 
   /** Takes back the mark of a victim that could not be withdrawn before. */
   async #undoLate(victim: Victim): Promise<void> {
+    if (!this.#isUndone) this.#options.observer.stays(this);
     await Promise.all([this.#undoAll(), this.#undo(victim, 1)]);
   }
 

@@ -43,6 +43,8 @@ export class PreemptionStory {
   asked = 0;
   /** Whether a request waits at the client, so that it may still be withdrawn. Default: none does. */
   holds: (verb: Verb, name: string) => boolean = () => false;
+  /** Whether a request that was sent waits at the API, so that it can no longer be withdrawn. Default: none does. */
+  delays: (verb: Verb, name: string) => boolean = () => false;
   /** The error with which the API answers. Default: none. */
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
   /** Whether the API has carried out the requests that `fails`: the response of an earlier try was lost. Default: it has not. */
@@ -283,6 +285,7 @@ export class PreemptionStory {
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     terms.signal.throwIfAborted();
     terms.mayBeSent();
+    if (this.delays(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     await Promise.resolve();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
