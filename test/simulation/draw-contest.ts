@@ -137,6 +137,25 @@ function drawTurns(dice: Dice, { attackAt, attackers, defenders, nodes, budgets 
   return steps;
 }
 
+/** A delete has no clear answer, and the server rejects the next ones, reads too. The watch may show late what has happened. */
+export function drawUnclearEviction(dice: Dice): Fault[] {
+  const nth = dice.pick([0, 0, 0, 1, 3]);
+  const kind = dice.pick(['lost-answer', 'done-500', 'done-500', 'lost-request', 'silent-answer'] as const);
+  const rejection = dice.pick(['reject-403', 'reject-403', 'reject-409', 'reject-429'] as const);
+  const ms = dice.int(500, 4_000);
+  const onCall = (of: 'evict' | 'read', at: number, as: CallFault): Fault => {
+    return { on: 'call', role: 'scheduler', of, nth: at, kind: as, ms };
+  };
+  const rejections = Array.from({ length: dice.int(2, 20) }, (_, i) => onCall('evict', nth + 1 + i, rejection));
+  const reads = Array.from({ length: dice.int(0, 3) }, (_, i) =>
+    onCall('read', i, dice.pick(['reject-403', 'reject-500'])),
+  );
+  const late: Fault[] = Array.from({ length: dice.int(0, 2) }, () => {
+    return { on: 'watch', role: 'scheduler', resource: 'pods', nth: dice.int(0, 25), kind: 'lag', ms };
+  });
+  return [onCall('evict', nth, kind), ...rejections, ...reads, ...late];
+}
+
 /** Faults on the calls of a preemption. */
 function drawBlows(dice: Dice, elects: boolean): Fault[] {
   const of = dice.pick(['mark', 'evict'] as const);

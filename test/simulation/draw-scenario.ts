@@ -1,5 +1,5 @@
 import { Dice } from './dice.ts';
-import { drawContest } from './draw-contest.ts';
+import { drawContest, drawUnclearEviction } from './draw-contest.ts';
 import { drawLaterStory, drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import { drawNatives } from './draw-native.ts';
@@ -51,6 +51,9 @@ export function drawScenario(seed: number): Scenario {
   const market = !isCalm && tenants.chance(0.25) ? drawMarket(tenants) : undefined;
   const contests = new Dice(mix(seed, 47));
   const contest = !isCalm && contests.chance(0.4) ? drawContest(contests) : undefined;
+  const evictions = new Dice(mix(seed, 61));
+  const unclear = contest !== undefined && evictions.chance(0.1) ? drawUnclearEviction(evictions) : [];
+  const contestFaults = [...(contest?.faults ?? []), ...unclear];
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -113,11 +116,11 @@ export function drawScenario(seed: number): Scenario {
       ? []
       : [
           ...(story?.faults ?? []),
-          ...(contest?.faults ?? []),
+          ...contestFaults,
           ...drawFaults(dice, calls),
           ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : []),
         ],
-    ...(contest !== undefined && contest.faults.length > 0 && { faultsUntil: contest.faultsUntil }),
+    ...(contest !== undefined && contestFaults.length > 0 && { faultsUntil: contest.faultsUntil }),
   };
 }
 

@@ -622,6 +622,14 @@ export const mutations: readonly Mutation[] = [
     within: 4_000,
   },
   {
+    name: 'lost-delete-counts-as-refused',
+    why: 'A delete whose answer was lost counts as not carried out if the server rejects the next try.',
+    file: 'scheduler/api/api-pod-evictor.ts',
+    find: 'const isUncertain = mayBeDone || error instanceof UnclearOutcomeError;',
+    replace: 'const isUncertain = false;',
+    within: 10_000,
+  },
+  {
     name: 'marks-stay',
     why: 'The marks of a preemption that was given up are not taken back.',
     file: 'scheduler/preemption/victim-unit.ts',
