@@ -36,7 +36,8 @@ export const extra = {
       await stage.createPod('again', { requests: { [gpu]: 1 } });
       await expectBound(stage.record, [`${stage.namespace}/again`]);
       const later = await attemptsOf(scheduler, 'unschedulable');
-      if (later.groups > after.groups + 1)
+      // The server may show a deletion in two steps: the pod terminates, which may help preemption, and then it is gone.
+      if (later.groups > after.groups + 2)
         throw new Error(`the group was tried ${later.groups - after.groups} times for one change`);
       return () => expectNeverBound(stage.record, gang);
     },
