@@ -2,10 +2,10 @@ import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { preemptionReason } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
-import { toError } from '../../base/to-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { safeMessage } from '../../base/safe-text.ts';
+import { toError } from '../../base/to-error.ts';
 import {
   ConflictError,
   InvalidError,

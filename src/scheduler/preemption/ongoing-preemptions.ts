@@ -172,7 +172,7 @@ export class OngoingPreemptions {
         failed: (error) => {
           if (error instanceof ForbiddenError) this.#endForError(ongoing, error);
         },
-        stays: ({ uids }) => this.#stay([...uids].filter((uid) => !this.#isLeaving(uid))),
+        stays: ({ uids }) => this.#stay(uids),
       },
     });
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
@@ -257,7 +257,7 @@ export class OngoingPreemptions {
     this.#events.ended(ongoing, outcome, note);
     verdicts.nominationsEnded(plan.nominations.map(({ pod }) => pod));
     reservations.endPlan(plan);
-    this.#stay([...ongoing.waitingUids].filter((uid) => !this.#isLeaving(uid)));
+    this.#stay(ongoing.waitingUids);
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
   }
@@ -352,9 +352,13 @@ export class OngoingPreemptions {
     return this.victims.has(uid) || this.#options.intake.cluster.pod(uid)?.deleting === true;
   }
 
-  /** Pods are not evicted after all. Others that wait for them fit beside them without the entity that gave up, or they end too. */
-  #stay(uids: readonly string[]): void {
-    const waits = uids.flatMap((uid) => this.#awaited.of(uid).map((other) => ({ uid, other })));
+  /**
+   * These pods are not evicted after all, except those that leave anyway. Others that wait for them fit beside them without the entity that gave
+   * up, or they end too.
+   */
+  #stay(uids: Iterable<string>): void {
+    const staying = [...uids].filter((uid) => !this.#isLeaving(uid));
+    const waits = staying.flatMap((uid) => this.#awaited.of(uid).map((other) => ({ uid, other })));
     const byOther = Map.groupBy(
       waits.filter(({ uid, other }) => !other.evicts(uid)),
       ({ other }) => other,
