@@ -4,7 +4,7 @@ import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { AskedExtenders } from '../testing/asked-extender.ts';
-import { bigGangWaits, TurnStory } from '../testing/turn-story.ts';
+import { bigGangWaits } from '../testing/turn-story.ts';
 import type { ExplanationPart } from './explainer.ts';
 
 function cluster(...extra: readonly Plugin[]): Scheduling {
@@ -197,12 +197,7 @@ describe('WI9: an explanation of one pod is about', () => {
 });
 
 it('an explanation counts reservations as the attempts of the entity do: those of its own turn do not matter', async () => {
-  const story = new TurnStory();
-  story.node('a', 4);
-  story.node('b', 4);
-  story.pod('old', { nodeName: 'a', cpu: 4, runtime: '600s', runs: 600 });
-  story.gang('big', 2, { cpu: 4 });
-  await story.after(61);
+  const story = await bigGangWaits();
   expect(Object.keys(story.reserved)).toEqual(['a', 'b']);
   const { placed, blocker } = story.queueing.harness.core.explainNow({ namespace: 'default', name: 'big' })!;
   expect(placed).toBe(1);

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ForbiddenError, ServerError } from '../../client/api-errors.ts';
+import { ServerError } from '../../client/api-errors.ts';
 import type { Plugin } from '../../framework/plugin.ts';
-import { oneGang, PreemptionStory } from '../testing/preemption-story.ts';
+import { gangFillsNode, oneGang, PreemptionStory, refused } from '../testing/preemption-story.ts';
 
 describe('a victim that two preemptions evict', () => {
   /** Pod `first`, and pod `second` of a higher priority, evict the whole group for one core each. No delete has been sent yet. */
   async function both(): Promise<PreemptionStory> {
-    const story = new PreemptionStory('DefaultPreemption');
-    story.node('a', 4);
-    story.group('low', 4);
-    story.members('low', 4, { nodeName: 'a' });
+    const story = gangFillsNode(4);
     story.holds = (verb) => verb === 'delete';
     story.pod('first', { priority: 100 });
     await story.run();
@@ -70,10 +67,7 @@ it('a preemption that ends because another one is displaced does not wait for th
 });
 
 it('a plan that was withdrawn does not tear a group, one member of which terminates with its mark', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2);
   story.holds = (verb) => verb === 'delete';
   story.pod('high', { cpu: 2, priority: 1000 });
   await story.run();
@@ -100,10 +94,7 @@ it('a plan that counts on the victims of an earlier one ends if the API rejects 
   story.members('both', 2, { cpu: 2, priority: 200 });
   await story.run();
   expect(Object.keys(story.reserved)).toHaveLength(2);
-  story.fails = (verb, name) =>
-    verb === 'delete' && name.startsWith('low')
-      ? new ForbiddenError('no', { status: 403, reason: '', request: '', causes: [] })
-      : undefined;
+  story.fails = (verb, name) => (verb === 'delete' && name.startsWith('low') ? refused() : undefined);
   await story.release((verb) => verb === 'mark');
   await story.release();
   expect(story.sent.filter((sent) => sent.startsWith('delete'))).toEqual([]);

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ForbiddenError, ServerError } from '../../client/api-errors.ts';
-import { PreemptionStory } from '../testing/preemption-story.ts';
-
-const answer = { reason: '', request: '', causes: [] };
-const lost = (): Error => new ServerError('no answer', { status: 500, ...answer });
-const refused = (): Error => new ForbiddenError('not allowed', { status: 403, ...answer });
+import { gangFillsNode, lost, refused } from '../testing/preemption-story.ts';
+import type { PreemptionStory } from '../testing/preemption-story.ts';
 
 /** Gang `low` of two on one node, which `high` needs. */
 function twoOnOneNode(): PreemptionStory {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2);
   story.pod('high', { cpu: 2, priority: 1000 });
   return story;
 }
@@ -67,10 +60,7 @@ describe('a group of which a member was deleted, although the watch does not sho
 });
 
 it('a mark that one plan left to another, which ends before it has sent its own, is taken back', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2);
   story.holds = (verb, name) => verb === 'mark' && name === 'low-0';
   story.pod('first', { cpu: 2, priority: 100 });
   await story.run();

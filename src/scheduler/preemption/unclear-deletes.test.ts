@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ForbiddenError, ServerError, UnreachableError } from '../../client/api-errors.ts';
-import { PreemptionStory } from '../testing/preemption-story.ts';
-
-const answer = { reason: '', request: '', causes: [] };
-const lost = (): Error => new ServerError('no answer', { status: 500, ...answer });
-const refused = (): Error => new ForbiddenError('not allowed', { status: 403, ...answer });
+import { UnreachableError } from '../../client/api-errors.ts';
+import { gangFillsNode, lost, PreemptionStory, refused } from '../testing/preemption-story.ts';
 
 /** Gang `low` of two on node a, which `high` needs. */
 async function lowAndHigh(fails: PreemptionStory['fails'], args?: object): Promise<PreemptionStory> {
-  const story = new PreemptionStory('DefaultPreemption', args);
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2, { args });
   story.fails = fails;
   story.pod('high', { cpu: 2, priority: 1000 });
   await story.run();
@@ -99,10 +92,7 @@ it('a delete that was not sent does not begin the eviction of the group', async 
 });
 
 it('a member beyond the quorum whose delete has no clear answer does not take the rest of the group with it', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 3);
-  story.group('low', 2);
-  story.members('low', 3, { nodeName: 'a' });
+  const story = gangFillsNode(3, { minMember: 2 });
   story.fails = (verb) => (verb === 'delete' ? lost() : undefined);
   story.pod('high', { priority: 1000 });
   await story.run();
@@ -120,10 +110,7 @@ it('a member beyond the quorum whose delete has no clear answer does not take th
 });
 
 it('a mark waits until the marks of a plan that ended during its evictions are taken back', async () => {
-  const story = new PreemptionStory('DefaultPreemption', { podDisruptionBudgets: 'Enforce' });
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2, { args: { podDisruptionBudgets: 'Enforce' } });
   story.protects = () => true;
   story.holds = (verb) => verb === 'evict';
   story.pod('high', { cpu: 2, priority: 1000 });
@@ -144,10 +131,7 @@ it('a mark waits until the marks of a plan that ended during its evictions are t
 describe('after a takeover', () => {
   /** The earlier process has marked a group, and ends before it has sent a delete. */
   async function takenOver(count: number): Promise<PreemptionStory> {
-    const story = new PreemptionStory('DefaultPreemption');
-    story.node('a', count);
-    story.group('low', count);
-    story.members('low', count, { nodeName: 'a' });
+    const story = gangFillsNode(count);
     story.holds = (verb) => verb === 'delete';
     story.pod('high', { cpu: count, priority: 1000 });
     await story.run();
@@ -222,10 +206,7 @@ describe('after a takeover', () => {
 it.each([lost, refused])(
   'the rest of a group is not deleted before its marks are written, although marks fail at first: %o',
   async (error) => {
-    const story = new PreemptionStory('DefaultPreemption');
-    story.node('a', 3);
-    story.group('low', 2);
-    story.members('low', 3, { nodeName: 'a' });
+    const story = gangFillsNode(3, { minMember: 2 });
     story.pod('high', { priority: 1000 });
     await story.run();
     const victim = story.sent[0]!.slice('mark '.length);
@@ -244,10 +225,7 @@ it.each([lost, refused])(
 describe('the marks of a group whose eviction an earlier process has begun', () => {
   /** The earlier process has deleted one of four members, and the marks of the others are gone. */
   async function begunWithoutMarks(): Promise<PreemptionStory> {
-    const story = new PreemptionStory('DefaultPreemption');
-    story.node('a', 4);
-    story.group('low', 4);
-    story.members('low', 4, { nodeName: 'a' });
+    const story = gangFillsNode(4);
     let deletes = 1;
     story.lives = (verb) => verb !== 'delete' || deletes-- > 0;
     story.pod('high', { cpu: 4, priority: 1000 });
@@ -280,10 +258,7 @@ describe('the marks of a group whose eviction an earlier process has begun', () 
 });
 
 it('a mark waits until an earlier one is taken back, also if that has failed before', async () => {
-  const story = new PreemptionStory('DefaultPreemption');
-  story.node('a', 2);
-  story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  const story = gangFillsNode(2);
   story.holds = (verb) => verb === 'delete';
   story.pod('high', { cpu: 2, priority: 1000 });
   await story.run();

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
-import { isPlainAnswer, isUnclear, UnclearOutcomeError } from '../../client/api-errors.ts';
+import { ForbiddenError, isPlainAnswer, isUnclear, ServerError, UnclearOutcomeError } from '../../client/api-errors.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -316,6 +316,30 @@ export class PreemptionStory {
     this.change(pod.name, { podScheduled, ...(nominatedNodeName !== undefined && { nominatedNodeName }) });
     return 'written';
   }
+}
+
+const answer = { reason: '', request: '', causes: [] };
+
+/** The answer to a request that the API may have carried out. */
+export function lost(): Error {
+  return new ServerError('no answer', { status: 500, ...answer });
+}
+
+/** The answer to a request that the API has not carried out. */
+export function refused(): Error {
+  return new ForbiddenError('not allowed', { status: 403, ...answer });
+}
+
+/** Gang `low` of pods of one core fills node a, and needs all of them by default. `args`: the arguments of DefaultPreemption. */
+export function gangFillsNode(
+  size: number,
+  { minMember = size, args }: { readonly minMember?: number; readonly args?: object } = {},
+): PreemptionStory {
+  const story = new PreemptionStory('DefaultPreemption', args);
+  story.node('a', size);
+  story.group('low', minMember);
+  story.members('low', size, { nodeName: 'a' });
+  return story;
 }
 
 /** Gang `low` of four runs on one node. */
