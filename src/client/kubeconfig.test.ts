@@ -59,6 +59,13 @@ describe('finding the kubeconfig', () => {
       /KUBECONFIG is not set, .*\.kube.config does not exist.*--kubeconfig/,
     );
   });
+
+  test('names the field of a configuration file to set if no file exists', async () => {
+    const pathFrom = 'clientConnection.kubeconfig of scheduler.yaml';
+    await expect(loadKubeconfig({ clock, ...nowhere, pathFrom })).rejects.toThrow(
+      / set a file with clientConnection\.kubeconfig of scheduler\.yaml$/,
+    );
+  });
 });
 
 describe('an invalid kubeconfig', () => {

@@ -156,7 +156,7 @@ function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: s
   }
   throw new KubeconfigError(
     `no kubeconfig: KUBECONFIG is not set, ${standard} does not exist, and this process does not run in a pod with a service account; ` +
-      'set a file with --kubeconfig',
+      `set a file with ${options.pathFrom ?? '--kubeconfig'}`,
   );
 }
 
