@@ -79,11 +79,14 @@ it('a plan that was withdrawn does not tear a group, one member of which termina
   expect(story.sent).toEqual(['mark low-0', 'mark low-1', 'unmark low-1']);
 });
 
-it('a plan that counts on the victims of an earlier one ends if the API rejects their deletes', async () => {
+it.each([
+  ['a group', 'low'],
+  ['single pods', undefined],
+])('a plan that counts on victims of an earlier one ends if the API rejects their deletes: %s', async (_, group) => {
   const story = new PreemptionStory('DefaultPreemption');
   for (const name of ['a', 'b']) story.node(name, 2);
   story.group('low', 2);
-  story.members('low', 2, { nodeName: 'a' });
+  for (const name of ['low-0', 'low-1']) story.pod(name, { nodeName: 'a', ...(group !== undefined && { group }) });
   story.pod('other', { nodeName: 'b', cpu: 2, priority: 50 });
   story.delays = (verb, name) => verb === 'delete' && name.startsWith('low');
   story.pod('first', { cpu: 2, priority: 1000 });

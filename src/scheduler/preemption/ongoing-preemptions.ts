@@ -172,7 +172,7 @@ export class OngoingPreemptions {
         failed: (error) => {
           if (error instanceof ForbiddenError) this.#endForError(ongoing, error);
         },
-        stays: ({ uids }) => this.#stay(uids),
+        stay: (uids) => this.#stay(uids),
       },
     });
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {

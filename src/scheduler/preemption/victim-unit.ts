@@ -16,8 +16,8 @@ export interface VictimObserver {
   readonly evicted: (pod: Pod, unit: VictimUnit) => void;
   /** A delete has failed after its retries. It is sent again later. */
   readonly failed: (error: Error) => void;
-  /** The pods stay after all: the plan had ended, and all deletes that were on their way have failed. */
-  readonly stays: (unit: VictimUnit) => void;
+  /** These pods stay after all: the plan had ended, and their deletes that were on their way have failed. */
+  readonly stay: (uids: Iterable<string>) => void;
 }
 
 export interface VictimUnitOptions {
@@ -233,7 +233,8 @@ export class VictimUnit {
 
   /** Takes back the mark of a victim that could not be withdrawn before. */
   async #undoLate(victim: Victim): Promise<void> {
-    if (!this.#isUndone) this.#options.observer.stays(this);
+    // Until now, the pod counted as leaving, and with it each pod of a group.
+    this.#options.observer.stay(this.#isUndone ? [victim.pod.uid] : this.uids);
     await Promise.all([this.#undoAll(), this.#undo(victim, 1)]);
   }
 

@@ -25,7 +25,7 @@ export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | '
   readonly observer: VictimObserver;
 }
 
-const noObserver: VictimObserver = { evicted: () => undefined, failed: () => undefined, stays: () => undefined };
+const noObserver: VictimObserver = { evicted: () => undefined, failed: () => undefined, stay: () => undefined };
 
 /**
  * All pods that are being preempted, in units. While a group is torn down, its replacements are not scheduled.
@@ -148,7 +148,7 @@ export class VictimUnits {
       observer: {
         evicted: (pod, of) => gate.run(() => observer.evicted(pod, of)),
         failed: (error) => gate.run(() => observer.failed(error)),
-        stays: (of) => gate.run(() => observer.stays(of)),
+        stay: (uids) => gate.run(() => observer.stay(uids)),
       },
       // Budgets are of one namespace.
       mustWait: (of) =>
