@@ -66,6 +66,13 @@ describe('finding the kubeconfig', () => {
       / set a file with clientConnection\.kubeconfig of scheduler\.yaml$/,
     );
   });
+
+  test('names the field of a configuration file to set if a file of KUBECONFIG cannot be read', async () => {
+    const pathFrom = 'clientConnection.kubeconfig of scheduler.yaml';
+    await expect(loadKubeconfig({ clock, environment: { KUBECONFIG: folder }, pathFrom })).rejects.toThrow(
+      /: make it readable, or set another with clientConnection\.kubeconfig of scheduler\.yaml$/,
+    );
+  });
 });
 
 describe('an invalid kubeconfig', () => {

@@ -141,14 +141,13 @@ function clusterInfoOf(cluster: Cluster, authority: string | undefined, raw: Raw
 }
 
 function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: string; found: FoundKubeconfig } {
-  const environment = options.environment ?? process.env;
-  if (options.path !== undefined) {
-    return { source: options.path, found: readFile(options.path, empty(), options.pathFrom) };
-  }
+  const { environment = process.env, pathFrom = '--kubeconfig' } = options;
+  const read = (path: string): FoundKubeconfig => readFile(path, empty(), pathFrom);
+  if (options.path !== undefined) return { source: options.path, found: read(options.path) };
   const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
-  if (listed.length > 0) return { source: listed.join(delimiter), found: mergeFiles(listed, empty) };
+  if (listed.length > 0) return { source: listed.join(delimiter), found: mergeFiles(listed, empty, read) };
   const standard = join(options.homeDirectory ?? homedir(), '.kube', 'config');
-  if (exists(standard)) return { source: standard, found: readFile(standard, empty()) };
+  if (exists(standard)) return { source: standard, found: read(standard) };
   if (environment.KUBERNETES_SERVICE_HOST !== undefined && exists(serviceAccountToken)) {
     const config = empty();
     config.loadFromCluster();
@@ -156,17 +155,21 @@ function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: s
   }
   throw new KubeconfigError(
     `no kubeconfig: KUBECONFIG is not set, ${standard} does not exist, and this process does not run in a pod with a service account; ` +
-      `set a file with ${options.pathFrom ?? '--kubeconfig'}`,
+      `set a file with ${pathFrom}`,
   );
 }
 
 /** Merges as kubectl does: it skips missing files, and the first of two entries with the same name wins. */
-function mergeFiles(paths: readonly string[], empty: () => KubeConfig): FoundKubeconfig {
+function mergeFiles(
+  paths: readonly string[],
+  empty: () => KubeConfig,
+  read: (path: string) => FoundKubeconfig,
+): FoundKubeconfig {
   const present = paths.filter(exists);
   if (present.length === 0) {
     throw new KubeconfigError(`KUBECONFIG names ${paths.join(' and ')}, which does not exist: correct or unset it`);
   }
-  const files = present.map((path) => readFile(path, empty()));
+  const files = present.map(read);
   const configs = files.map(({ config }) => config);
   const merged = empty();
   merged.loadFromOptions({
@@ -186,7 +189,7 @@ function firstOfEachName<T extends { readonly name: string }>(entries: readonly 
   return entries.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): FoundKubeconfig {
+function readFile(path: string, config: KubeConfig, pathFrom: string): FoundKubeconfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
