@@ -335,18 +335,17 @@ export function gangFillsNode(
   size: number,
   { minMember = size, args }: { readonly minMember?: number; readonly args?: object } = {},
 ): PreemptionStory {
-  const story = new PreemptionStory('DefaultPreemption', args);
-  story.node('a', size);
-  story.group('low', minMember);
-  story.members('low', size, { nodeName: 'a' });
-  return story;
+  return fillNode(new PreemptionStory('DefaultPreemption', args), size, minMember);
 }
 
 /** Gang `low` of four runs on one node. */
 export function oneGang(minMember = 4): PreemptionStory {
-  const story = new PreemptionStory();
-  story.node('a', 4);
+  return fillNode(new PreemptionStory(), 4, minMember);
+}
+
+function fillNode(story: PreemptionStory, size: number, minMember: number): PreemptionStory {
+  story.node('a', size);
   story.group('low', minMember);
-  story.members('low', 4, { nodeName: 'a' });
+  story.members('low', size, { nodeName: 'a' });
   return story;
 }
