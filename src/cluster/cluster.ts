@@ -350,6 +350,11 @@ export class Cluster {
     return this.isEmptied ? [] : this.#reservations.respectedBy(pod);
   }
 
+  /** Returns a text that is equal for pods that must respect the same reservations. */
+  respectKeyOf(pod: Pod): string {
+    return this.#reservations.respectKeyOf(pod);
+  }
+
   /** Returns all reservations in arbitrary order. */
   reservations(): Iterable<Reservation> {
     return this.#reservations.all();

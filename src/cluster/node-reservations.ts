@@ -64,13 +64,22 @@ export class NodeReservations {
    */
   respectedBy(pod: Pod): readonly ReservedNode[] {
     if (this.#byOwner.size === 0) return none;
-    const key = this.#keyOf(pod);
+    const key = this.respectKeyOf(pod);
     const known = this.#respected.get(key);
     if (known !== undefined) return known.nodes;
     if (this.#respected.size >= maxLists) this.#respected.clear();
     const nodes = this.#listRespected(pod);
     this.#respected.set(key, { pod, nodes });
     return nodes;
+  }
+
+  /** Returns what `mustRespect` reads of a pod, as text: pods with equal texts must respect the same reservations. */
+  respectKeyOf({ uid, priority, podGroupKey }: Pod): string {
+    const groupKey = podGroupKey !== undefined && this.isFor(podGroupKey) ? podGroupKey : '';
+    const own = this.#byOwner.get(uid);
+    // A member does not respect most of its own group's reservations anyway.
+    const isOwnOfGroup = groupKey !== '' && own?.owner.podGroupKey === groupKey && own.plan?.excludesSiblings !== true;
+    return `${priority} ${groupKey} ${own === undefined || isOwnOfGroup ? '' : uid}`;
   }
 
   /** Call it after a pod was assumed, or is no longer. */
@@ -95,15 +104,6 @@ export class NodeReservations {
       else known.push(reservation.owner);
     }
     return Array.from(owners, ([node, here]) => ({ node, owners: here }));
-  }
-
-  /** Returns what `mustRespect` reads of a pod, as text. */
-  #keyOf({ uid, priority, podGroupKey }: Pod): string {
-    const groupKey = podGroupKey !== undefined && this.isFor(podGroupKey) ? podGroupKey : '';
-    const own = this.#byOwner.get(uid);
-    // A member does not respect most of its own group's reservations anyway.
-    const isOwnOfGroup = groupKey !== '' && own?.owner.podGroupKey === groupKey && own.plan?.excludesSiblings !== true;
-    return `${priority} ${groupKey} ${own === undefined || isOwnOfGroup ? '' : uid}`;
   }
 
   /** Returns all reservations in arbitrary order. */

@@ -28,25 +28,31 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
   const { profile, members, signed = new SignedMembers(members), nodeSubsetOf } = request;
   const signaturesOf = yield* signed.of(profile, budget);
   const podClasses: PodClass[] = [];
-  /** signature, owner and extender result as text -> pod class */
+  /** signatures, respected reservations and extenders' result as text -> pod class */
   const known = new Map<string, PodClass>();
   /** extenders' result -> its number */
   const nodeSubsets = new Map<NodeSubset | undefined, number>();
   const { hasReservations, ties } = cluster;
   let last: PodClass | undefined;
+  let lastRespectKey = '';
   for (const [i, pod] of members.entries()) {
     const signatures = signaturesOf[i]!;
-    if (last?.signatures === signatures && signatures.local !== undefined && nodeSubsetOf === undefined) {
-      if (!hasReservations || respectTheSame(cluster, pod, last.pods.at(-1)!)) {
-        last.pods.push(pod);
-        continue;
-      }
+    const respectKey = hasReservations ? cluster.respectKeyOf(pod) : '';
+    if (
+      last?.signatures === signatures &&
+      lastRespectKey === respectKey &&
+      signatures.local !== undefined &&
+      nodeSubsetOf === undefined
+    ) {
+      last.pods.push(pod);
+      continue;
     }
+    lastRespectKey = respectKey;
     budget.spend(workPerMember);
     if (budget.isDue) yield;
     const text = textOf(signatures);
     let key = text;
-    if (hasReservations || nodeSubsetOf !== undefined) key += ownerKeyOf(cluster, pod);
+    if (hasReservations) key += `\u0003${respectKey}`;
     if (nodeSubsetOf !== undefined) key += numberOf(nodeSubsetOf(pod), nodeSubsets);
     const existing = signatures.local === undefined ? undefined : known.get(key);
     if (existing !== undefined) {
@@ -69,18 +75,6 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
 
 function textOf({ whole, local, fragments }: PodSignatures): string {
   return whole ?? `\u0001${local ?? fragments.map((fragment) => fragment ?? '\u0002').join('\u0000')}`;
-}
-
-/** Returns all that `mustRespect` reads of a pod. */
-function ownerKeyOf(cluster: Cluster, { uid, priority, podGroupKey = '' }: Pod): string {
-  return `\u0003${priority} ${podGroupKey} ${cluster.reservationOf(uid) === undefined ? '' : uid}`;
-}
-
-/** Returns whether it is certain that both have the same owner key. */
-function respectTheSame(cluster: Cluster, one: Pod, other: Pod): boolean {
-  const { priority, podGroupKey } = other;
-  if (one.priority !== priority || one.podGroupKey !== podGroupKey) return false;
-  return cluster.reservationOf(one.uid) === undefined && cluster.reservationOf(other.uid) === undefined;
 }
 
 function numberOf(nodeSubset: NodeSubset | undefined, numbers: Map<NodeSubset | undefined, number>): string {

@@ -13,6 +13,7 @@ import type { CoreHarness } from '../../../testkit/core-harness.ts';
 import { CachedResults } from '../cache/cached-results.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 import { RankingBuffers } from '../cache/ranking-buffers.ts';
+import { dryRun, nodesByPod } from '../testing/planning.ts';
 import { profileOf, World } from '../testing/world.ts';
 import { amongOf, batchOf, hasNoReservation } from './batch.ts';
 import type { Batch } from './batch.ts';
@@ -194,4 +195,30 @@ describe('nodes with reservations', () => {
     }
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(runs(100));
   });
+});
+
+it("plans a gang as if the gang's own reservations were not there", () => {
+  let [compared, spread] = [0, 0];
+  for (let seed = 1; seed <= runs(1500); seed++) {
+    const world = new World(seed, { size: seed % 2 === 0 ? 'small' : 'any' });
+    const harness = world.harness();
+    const { cluster } = harness;
+    harness.group({ name: 'g', minMember: 1 });
+    const members = world
+      .gang(5)
+      .map((options) => harness.pod(world.add({ ...options, namespace: 'default', group: 'g', priority: 5 })));
+    const before = nodesByPod(dryRun(harness, members));
+    if (cluster.nodes.length === 0) continue;
+    const plan = { priority: 5 };
+    for (const owner of members) {
+      if (world.flag(0.2)) continue;
+      const nodeName = before[owner.name] ?? world.pick(cluster.nodes).name;
+      cluster.reservation({ kind: 'backfill', owner, nodeName, isKept: true, plan });
+    }
+    expect(nodesByPod(dryRun(harness, members)), `seed ${seed}`).toEqual(before);
+    compared++;
+    if (new Set(Object.values(before)).size > 1) spread++;
+  }
+  expect(compared).toBeGreaterThan(runs(1000));
+  expect(spread).toBeGreaterThan(runs(100));
 });
