@@ -180,6 +180,30 @@ it('a member of a basic group waits for the declared end of another one', async 
 });
 
 describe('a gang that waits for pods without a declared end', () => {
+  it('keeps its turn while nothing changes, even if its members must spread over the nodes', async () => {
+    const story = new TurnStory({ drainAfterMs: 60_000 });
+    for (const [name, cpu] of Object.entries({ a: 2, b: 4, c: 2 }))
+      story.node(name, cpu, { 'kubernetes.io/hostname': name });
+    story.pod('old', { nodeName: 'a' });
+    const labels = { app: 'big' };
+    const constraint = {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+    } as const;
+    const spec = { topologySpreadConstraints: [{ ...constraint, labelSelector: { matchLabels: labels } }] };
+    story.queueing.group({ name: 'big', minMember: 5, createdAt: 0 });
+    for (const [i, cpu] of ['1500m', '2', '1500m', '1', '500m'].entries())
+      story.pod(`big-${i}`, { group: 'big', cpu, labels, spec });
+    await story.after(61);
+    const { reserved } = story;
+    expect(Object.values(reserved).flat()).toHaveLength(5);
+    for (let i = 0; i < 15; i++) {
+      await story.after(10);
+      expect(story.reserved).toEqual(reserved);
+    }
+  });
+
   it('drains the nodes with the fewest of them after drainAfterSeconds', async () => {
     const story = new TurnStory();
     for (const name of ['a', 'b']) story.node(name, 4);
