@@ -355,7 +355,7 @@ export class Cluster {
     return this.#reservations.respectKeyOf(pod);
   }
 
-  /** Returns all reservations in arbitrary order. */
+  /** Returns all reservations, the oldest first. */
   reservations(): Iterable<Reservation> {
     return this.#reservations.all();
   }

@@ -106,7 +106,7 @@ export class NodeReservations {
     return Array.from(owners, ([node, here]) => ({ node, owners: here }));
   }
 
-  /** Returns all reservations in arbitrary order. */
+  /** Returns all reservations, the oldest first. */
   all(): Iterable<Reservation> {
     return this.#byOwner.values();
   }

@@ -6,6 +6,7 @@ import { binPacking } from './bin-packing.ts';
 import type { Plan } from './plan.ts';
 import { PlanPasses } from './plan-passes.ts';
 import type { PlanScope } from './plan-scope.ts';
+import { reservedNodes } from './reserved-nodes.ts';
 import { runStrategies } from './run-strategies.ts';
 import { topologyDomains } from './topology-domains.ts';
 
@@ -16,6 +17,7 @@ const strategies = [
   topologyDomains([hardestFirst], [easiestFirst]),
   binPacking,
   topologyDomains([], [binPacking]),
+  reservedNodes,
 ];
 
 /** One run of the planner. See `Planner.plan`. */
