@@ -1,3 +1,4 @@
+import type { Clock } from '../src/base/clock.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
@@ -9,6 +10,7 @@ import type { SchedulerCoreOptions } from '../src/scheduler/scheduler-core.ts';
 
 type BenchCoreOptions = Partial<Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>> & {
   readonly ports?: Partial<SchedulerPorts>;
+  readonly clock?: Clock | undefined;
 };
 
 const unanswered = (): Promise<never> => new Promise(() => undefined);
@@ -25,12 +27,13 @@ export function benchCore({
   profiles = [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
   plugins = pluginRegistry,
   ports = {},
+  clock = systemClock,
 }: BenchCoreOptions = {}): SchedulerCore {
   return new SchedulerCore({
     profiles,
     plugins,
     ports: { ...unansweredPorts, ...ports },
-    clock: systemClock,
+    clock,
     random: seededRandom(1),
     logger: silentLogger,
     registry: createMetricRegistry({ processMetrics: false }),

@@ -1,3 +1,4 @@
+import type { Clock } from '../src/base/clock.ts';
 import { seededRandom } from '../src/base/random.ts';
 import type { Gang } from '../src/cluster/gang.ts';
 import type { ReservationsConfiguration } from '../src/config/scheduler-configuration.ts';
@@ -17,6 +18,8 @@ export interface CrowdedCoreOptions {
   readonly plugins?: readonly Plugin[];
   /** Absent: no reservations with a predicted start. */
   readonly reservations?: ReservationsConfiguration;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
 }
 
 /** A SchedulerCore with the default plugins, on 5,000 nodes with 20,000 pods. Its writes never complete. */
@@ -27,9 +30,10 @@ export class CrowdedCore {
   readonly #build: Builders;
   #serial = 0;
 
-  constructor({ plugins: extra = [], reservations }: CrowdedCoreOptions = {}) {
+  constructor({ plugins: extra = [], reservations, clock }: CrowdedCoreOptions = {}) {
     const enabled = [...defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })), ...extra];
     this.core = benchCore({
+      clock,
       profiles: [
         { schedulerName: 'default-scheduler', plugins: enabled, ...(reservations !== undefined && { reservations }) },
       ],
