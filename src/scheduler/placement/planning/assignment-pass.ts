@@ -125,22 +125,24 @@ export class AssignmentPass {
     const { needed } = this.#request;
     const { work } = this.#scope;
     const { assignments } = this;
+    /** batch -> number of its members that are placed */
+    const placed = this.#batches.map(() => 0);
     for (const choice of chosen) {
       const batch = this.#batches[choice.batch]!;
-      const left = [...batch.pods];
       for (let i = 0; i < choice.count && assignments.length < needed; i++) {
         if (work.isDue) yield;
         work.spend(workPerMember);
-        const result = this.#placeOn(choice.node, left[0]!, batch);
-        if (result === undefined) left.shift();
+        const result = this.#placeOn(choice.node, batch.pods[placed[choice.batch]!]!, batch);
+        if (result === undefined) placed[choice.batch]!++;
         else if (failureIn(result) !== undefined) return result;
         else {
           this.rejected.push({ ...choice, count: i });
           break;
         }
       }
-      this.#batches[choice.batch] = { ...batch, pods: left };
     }
+    for (const [i, batch] of this.#batches.entries())
+      if (placed[i]! > 0) this.#batches[i] = { ...batch, pods: batch.pods.slice(placed[i]) };
     return undefined;
   }
 
