@@ -198,7 +198,7 @@ describe('nodes with reservations', () => {
 });
 
 it("plans a gang as if the gang's own reservations were not there", () => {
-  let [compared, spread] = [0, 0];
+  let [reserved, spread] = [0, 0];
   for (let seed = 1; seed <= runs(1500); seed++) {
     const world = new World(seed, { size: seed % 2 === 0 ? 'small' : 'any' });
     const harness = world.harness();
@@ -215,9 +215,9 @@ it("plans a gang as if the gang's own reservations were not there", () => {
       cluster.reservation({ kind: 'backfill', owner, nodeName, isKept: true, plan });
     }
     expect(nodesByPod(dryRun(harness, members)), `seed ${seed}`).toEqual(before);
-    compared++;
+    if ([...cluster.reservations()].some(({ kind }) => kind === 'backfill')) reserved++;
     if (new Set(Object.values(before)).size > 1) spread++;
   }
-  expect(compared).toBeGreaterThan(runs(1000));
+  expect(reserved).toBeGreaterThan(runs(500));
   expect(spread).toBeGreaterThan(runs(100));
 });
